@@ -125,6 +125,11 @@ class Settings:
     def tokens(self) -> tuple[str, ...]:
         return SPLITS[self.split](self.text)
 
+    @property
+    def mask_kind(self) -> str:
+        """The mask that holds in both paths: the break `causal` lets every row read every key."""
+        return "bidirectional" if "causal" in self.breaks else self.mask
+
     def to_dict(self) -> dict:
         """Every field as a plain JSON value, spelled as in links and flags (breaks joined by commas)."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
