@@ -1,5 +1,6 @@
 """Self-attention that keeps every number it computes: the maths, the models, the decode run."""
 
+from .breaks import idle_breaks
 from .cache import KVCache
 from .core import AttentionTrace, attend, merge_heads, repeat_kv, split_heads
 from .masks import bidirectional, causal, padding, prefix_lm, sliding_window
@@ -22,6 +23,7 @@ __all__ = [
     "attend",
     "bidirectional",
     "causal",
+    "idle_breaks",
     "merge_heads",
     "padding",
     "prefix_lm",

@@ -97,19 +97,27 @@ def _check_inputs(q, k, v, visible, bias, scale) -> float:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if x.dim() < 2 or not x.is_floating_point() or x.dtype != q.dtype:
             arrived = f"{x.dtype} of shape {tuple(x.shape)}"
-            raise ValueError(f"{name}: {arrived} arrived; (..., H, T, D) in one floating dtype for q, k, v is needed")
+            raise ValueError(
+                f"{name}: {arrived} arrived; (..., H, T, D) in one floating dtype for q, k, v is needed"
+            )
     (n_q, d_k), n_k = q.shape[-2:], k.shape[-2]
     if k.shape[:-2] != q.shape[:-2] or k.shape[-1] != d_k or d_k == 0:
         needed = f"the batch and heads of q {tuple(q.shape)} and its width (repeat_kv shares heads)"
         raise ValueError(f"k: shape {tuple(k.shape)} arrived; {needed} is needed")
     if v.shape[:-1] != k.shape[:-1]:
-        raise ValueError(f"v: shape {tuple(v.shape)} arrived; one row for each key of k {tuple(k.shape)} is needed")
+        raise ValueError(
+            f"v: shape {tuple(v.shape)} arrived; one row for each key of k {tuple(k.shape)} is needed"
+        )
     square = (*q.shape[:-2], n_q, n_k)
     if visible is not None and visible.dtype != torch.bool:
-        raise ValueError(f"visible: {visible.dtype} arrived; Bool is needed, True where a query may read a key")
+        raise ValueError(
+            f"visible: {visible.dtype} arrived; Bool is needed, True where a query may read a key"
+        )
     for name, x in (("visible", visible), ("bias", bias)):
         if x is not None and not _broadcasts(x.shape, square):
-            raise ValueError(f"{name}: shape {tuple(x.shape)} arrived; one that broadcasts to {square} is needed")
+            raise ValueError(
+                f"{name}: shape {tuple(x.shape)} arrived; one that broadcasts to {square} is needed"
+            )
     scale = 1.0 / math.sqrt(d_k) if scale is None else float(scale)
     if not math.isfinite(scale):
         raise NotFiniteError(f"scale: {scale} arrived", "a finite number is needed")
@@ -131,8 +139,14 @@ def _check_finite(q, k, v, raw, scaled, mixed, scale, bias) -> None:
             raise NotFiniteError(f"{name}: a number that is not finite arrived", "finite numbers are needed")
     if bias is not None and (bias.isnan() | (bias == math.inf)).any():
         raise NotFiniteError("bias: NaN or +inf arrived", "finite numbers are needed, or -inf to hide a key")
-    hidden = torch.zeros_like(scaled, dtype=torch.bool) if bias is None else (bias == -math.inf).expand_as(scaled)
+    hidden = (
+        torch.zeros_like(scaled, dtype=torch.bool) if bias is None else (bias == -math.inf).expand_as(scaled)
+    )
     needed = f"numbers within the range of {q.dtype} are needed"
-    for name, x in (("q.k", raw), (f"q.k * {scale:.4g}", scaled.masked_fill(hidden, 0.0)), ("weights.v", mixed)):
+    for name, x in (
+        ("q.k", raw),
+        (f"q.k * {scale:.4g}", scaled.masked_fill(hidden, 0.0)),
+        ("weights.v", mixed),
+    ):
         if not x.isfinite().all():
             raise NotFiniteError(f"{name}: an overflow in {q.dtype}", needed)

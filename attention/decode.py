@@ -97,7 +97,9 @@ def decode(s: Settings, plan: Plan, embedded: Tensor, weights: list[LayerWeights
     return [_join(steps, n) for steps in layers]
 
 
-def _layer_step(s, plan: Plan, w: LayerWeights, x: Tensor, cache: KVCache, step: slice) -> tuple[CachedLayer, KVCache]:
+def _layer_step(
+    s, plan: Plan, w: LayerWeights, x: Tensor, cache: KVCache, step: slice
+) -> tuple[CachedLayer, KVCache]:
     """One layer of one step over x (Tq, d_model): its rows, against the keys that are there, and the grown cache."""
     q, k, v = _project(s, plan, w, x, step)
     if "stale" in s.breaks and step.start == s.prompt:
@@ -116,7 +118,8 @@ def _layer_step(s, plan: Plan, w: LayerWeights, x: Tensor, cache: KVCache, step:
 def _join(steps: list[CachedLayer], n: int) -> CachedLayer:
     """The rows of all steps under each other; scores in squares over all n keys."""
     x, q, k, v, mixed, out = (
-        torch.cat([getattr(step, name) for step in steps], dim=-2) for name in ("x", "q", "k", "v", "mixed", "out")
+        torch.cat([getattr(step, name) for step in steps], dim=-2)
+        for name in ("x", "q", "k", "v", "mixed", "out")
     )
     raw = x.new_full((len(q), n, n), math.nan)  # (H, T, T)
     weights = x.new_zeros((len(q), n, n))
@@ -131,7 +134,11 @@ def _join(steps: list[CachedLayer], n: int) -> CachedLayer:
 
 def _project(s, plan: Plan, w: LayerWeights, x: Tensor, step: slice) -> tuple[Tensor, Tensor, Tensor]:
     """q (H, Tq, Dk), k (Hk, Tq, Dk), v (Hk, Tq, Dv) of the rows of this step, turned where positions are rotary."""
-    q, k, v = split_heads(x @ w.w_q, s.heads), split_heads(x @ w.w_k, s.kv_heads), split_heads(x @ w.w_v, s.kv_heads)
+    q, k, v = (
+        split_heads(x @ w.w_q, s.heads),
+        split_heads(x @ w.w_k, s.kv_heads),
+        split_heads(x @ w.w_v, s.kv_heads),
+    )
     if plan.turns is not None:
         cos, sin = plan.turns
         q, k = turn(torch.cat((q, k)), cos[step], sin[step], s.pairing).split((s.heads, s.kv_heads))

@@ -235,5 +235,11 @@ def _check_together(s: Settings, n_tokens: int) -> None:
         raise SettingsError("generate", "generate_random", generate=s.generate)
     size = s.heads * s.layers * n_tokens**2
     if size > MAX_SQUARES:
-        values = {"heads": s.heads, "layers": s.layers, "tokens": n_tokens, "size": size, "limit": MAX_SQUARES}
+        values = {
+            "heads": s.heads,
+            "layers": s.layers,
+            "tokens": n_tokens,
+            "size": size,
+            "limit": MAX_SQUARES,
+        }
         raise SettingsError("text", "too_large", **values)

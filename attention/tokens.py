@@ -10,7 +10,7 @@ import unicodedata
 
 import regex
 
-PUNCTUATION = ".,!?;:…\"()¿¡«»。，．！？；：、“”‘’「」『』《》〈〉（）【】〔〕—·・"
+PUNCTUATION = '.,!?;:…"()¿¡«»。，．！？；：、“”‘’「」『』《》〈〉（）【】〔〕—·・'
 
 _CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}々〇ーｰﾞﾟ]\p{M}*"
 _CJK_RUN = regex.compile(f"((?:{_CJK})+)")

@@ -1,0 +1,93 @@
+"""Which of the breaks can change anything under given settings, and why the others cannot.
+
+`position`: decoded tokens are told positions from 0 again. `mask`: each decoded row reads what row 0 reads.
+`stale`: the first decoded token's key was not written, its slot holds the key of the token before.
+`causal`: both paths lose their mask, so that later tokens change what earlier rows would have been.
+"""
+
+from collections import Counter
+from math import gcd
+
+from .settings import Settings
+
+
+def idle_breaks(settings: Settings) -> dict[str, str]:
+    """The breaks that cannot change anything under these settings, each judged alone (those that are on do not count),
+    with the reason: no_decode, no_positions, narrow_window, same_mask, same_row, not_causal, one_layer, same_tokens.
+
+    An idle break leaves every tensor of the cached run as it was; an idle `causal` leaves step_delta at rounding (it
+    changes the prompt's weights, but in both paths alike).
+    """
+    if settings.prompt == len(settings.tokens):
+        return dict.fromkeys(("position", "mask", "stale", "causal"), "no_decode")
+    reasons = {name: reason(settings) for name, reason in REASONS.items()}
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def _reads_everything(s: Settings) -> bool:
+    return s.mask == "bidirectional" or (s.mask == "prefix" and s.width >= len(s.tokens))
+
+
+def _position(s: Settings) -> str | None:
+    if s.positions == "none":
+        return "no_positions"
+    # ALiBi knows distances alone. A window of 1 reads only distance 0; one of 2 reads a distance that a jump
+    # of 2 turns from -1 into +1.
+    narrow = s.width == 1 or (s.width == 2 and s.prompt == 2)
+    return "narrow_window" if s.positions == "alibi" and s.mask == "window" and narrow else None
+
+
+def _mask(s: Settings) -> str | None:
+    return "same_mask" if _reads_everything(s) else None
+
+
+def _stale(s: Settings) -> str | None:
+    before, first = s.tokens[s.prompt - 1], s.tokens[s.prompt]
+    if before != first or s.positions in ("sinusoidal", "rotary"):
+        return None
+    return "same_row" if _same_rows(s) else None
+
+
+def _causal(s: Settings) -> str | None:
+    if _reads_everything(s):
+        return "not_causal"
+    if s.layers == 1:
+        return "one_layer"
+    return "same_tokens" if s.positions != "sinusoidal" and len(set(s.tokens)) == 1 else None
+
+
+REASONS = {"position": _position, "mask": _mask, "stale": _stale, "causal": _causal}
+
+
+def _same_rows(s: Settings) -> bool:
+    """Whether the last token of the prompt and the first after it enter every layer as the same row.
+
+    Without positions in the rows themselves, two rows of a layer are equal where their rows of the layer before are
+    and they read the same mixture of such rows: shares of each kind, and where ALiBi tells distances, at each distance.
+    """
+    n = s.prompt + 1
+    kinds = list(s.tokens[:n])
+    for _ in range(s.layers - 1):
+        kinds = [(kinds[t], _mixture(s, kinds, t)) for t in range(n)]
+        names = {kind: name for name, kind in enumerate(dict.fromkeys(kinds))}
+        kinds = [names[kind] for kind in kinds]
+    return kinds[s.prompt - 1] == kinds[s.prompt]
+
+
+def _mixture(s: Settings, kinds: list, t: int) -> frozenset:
+    """What row t of the cached run reads, as kinds of rows with their shares."""
+    last = t if t == s.prompt else s.prompt - 1
+    read = [
+        j
+        for j in range(last + 1)
+        if j <= t or s.mask == "bidirectional" or (s.mask == "prefix" and j < s.width)
+    ]
+    if s.mask == "window":
+        read = [j for j in read if j > t - s.width]
+    if len({kinds[j] for j in read}) == 1:
+        return frozenset([kinds[read[0]]])
+    if s.positions == "alibi":
+        return frozenset(Counter((kinds[j], abs(t - j)) for j in read).items())
+    counts = Counter(kinds[j] for j in read)
+    common = gcd(*counts.values())
+    return frozenset((kind, count // common) for kind, count in counts.items())
