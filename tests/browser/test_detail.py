@@ -135,8 +135,8 @@ def test_a_masked_cell_says_so(open_page):
 
 def test_masked_cells_look_unlike_every_number(open_page):
     visit = open_page(text=CAT, prompt=6)
-    read = """state => Array.from(document.querySelectorAll(`[data-panel=scores] [data-state=${state}]`), e => {
-      const s = getComputedStyle(e); return s.fill + s.backgroundColor + s.backgroundImage; })"""
+    read = """state => Array.from(document.querySelectorAll(`[data-panel=scores] [data-state=${state}]`),
+      e => { const s = getComputedStyle(e); return s.fill + s.backgroundColor + s.backgroundImage; })"""
     assert not set(visit.page.evaluate(read, "masked")) & set(visit.page.evaluate(read, "now"))
 
 

@@ -175,9 +175,12 @@ def test_a_cell_is_reached_and_pinned_by_keyboard(open_page):
     assert visit.step == 5 and pinned.splitlines()[1] in visit.panel("detail").inner_text()
 
 
-MOVING = """() => [...document.querySelectorAll('[data-testid=stage] *')].map(e => getComputedStyle(e)).filter(s => {
+MOVING = """() => {
   const long = times => times.split(',').some(time => parseFloat(time) > 0.01);
-  return long(s.transitionDuration) || (s.animationName !== 'none' && long(s.animationDuration)); }).length"""
+  const styles = Array.from(document.querySelectorAll('[data-testid=stage] *'), e => getComputedStyle(e));
+  return styles.filter(s => long(s.transitionDuration)
+    || (s.animationName !== 'none' && long(s.animationDuration)))
+    .length; }"""
 
 
 def test_reduced_motion(open_page):
