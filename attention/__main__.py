@@ -1,7 +1,7 @@
 """The command line: `python -m attention run "the cat sat on the mat" --d-k 8 --mask window --out run.npz`.
 
-Flags spell the settings. It prints the ledger and the largest difference of the twin runs, and writes the run to
---out. A bad value: exit code 2, the last line of standard error names what arrived, and no file is left.
+Flags spell the settings. It prints the ledger and the largest difference of the twin runs, and writes the run
+to --out. A bad value: exit code 2, the last line of standard error names what arrived, and no file is left.
 """
 
 import argparse

@@ -12,11 +12,12 @@ from .settings import Settings
 
 
 def idle_breaks(settings: Settings) -> dict[str, str]:
-    """The breaks that cannot change anything under these settings, each judged alone (those that are on do not count),
-    with the reason: no_decode, no_positions, narrow_window, same_mask, same_row, not_causal, one_layer, same_tokens.
+    """The breaks that cannot change anything under these settings, each judged alone (those that are on do
+    not count), with the reason: no_decode, no_positions, narrow_window, same_mask, same_row, not_causal,
+    one_layer, same_tokens.
 
-    An idle break leaves every tensor of the cached run as it was; an idle `causal` leaves step_delta at rounding (it
-    changes the prompt's weights, but in both paths alike).
+    An idle break leaves every tensor of the cached run as it was; an idle `causal` leaves step_delta at
+    rounding (it changes the prompt's weights, but in both paths alike).
     """
     if settings.prompt == len(settings.tokens):
         return dict.fromkeys(("position", "mask", "stale", "causal"), "no_decode")
@@ -62,8 +63,9 @@ REASONS = {"position": _position, "mask": _mask, "stale": _stale, "causal": _cau
 def _same_rows(s: Settings) -> bool:
     """Whether the last token of the prompt and the first after it enter every layer as the same row.
 
-    Without positions in the rows themselves, two rows of a layer are equal where their rows of the layer before are
-    and they read the same mixture of such rows: shares of each kind, and where ALiBi tells distances, at each distance.
+    Without positions in the rows themselves, two rows of a layer are equal where their rows of the layer
+    before are and they read the same mixture of such rows: shares of each kind, and where ALiBi tells
+    distances, at each distance.
     """
     n = s.prompt + 1
     kinds = list(s.tokens[:n])

@@ -15,8 +15,8 @@ from .masks import whole
 class KVCache:
     """Persistent: `append` returns a new cache and leaves this one, and everything grown from it, as it was.
 
-    With a `window` only the last `window` positions are held. Earlier queries of one appended chunk still have to
-    read what the chunk itself pushes out: attend over the chunk first, the held rows after.
+    With a `window` only the last `window` positions are held. Earlier queries of one appended chunk still
+    have to read what the chunk itself pushes out: attend over the chunk first, the held rows after.
     """
 
     k: Tensor  # (Hk, held, Dk)
@@ -32,7 +32,7 @@ class KVCache:
         return cls(k, v, 0, None if window is None else whole("window", window, 1))
 
     def append(self, k: Tensor, v: Tensor) -> "KVCache":
-        """A cache that also holds the chunk k (Hk, T, Dk), v (Hk, T, Dv), T >= 1, in the dtype of the first append.
+        """A cache that also holds the chunk k (Hk, T, Dk), v (Hk, T, Dv), T >= 1. The first sets the dtype.
 
         ValueError: a chunk whose heads, widths, length or dtype do not fit.
         """

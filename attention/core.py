@@ -1,6 +1,6 @@
 """Scaled dot-product attention that keeps every intermediate, and the moves between heads and features.
 
-Axes: ... any batch, H heads, Hk key/value heads, Tq queries, Tk keys, Dk width of a query or key, Dv of a value.
+Axes: ... any batch, H heads, Hk key/value heads, Tq queries, Tk keys, Dk width of a query or key, Dv of value
 """
 
 import math
@@ -45,9 +45,9 @@ def attend(
 ) -> AttentionTrace:
     """softmax(q.k * scale + bias, over the keys a query may read) . v, with every step of it.
 
-    q (..., H, Tq, Dk), k (..., H, Tk, Dk), v (..., H, Tk, Dv). `visible` (Bool, True = may read) and `bias` broadcast
-    to (..., H, Tq, Tk); `scale` defaults to 1/sqrt(Dk). A query that sees no key gets weights 0 and mixed 0.
-    ValueError: shapes or dtypes that do not fit; a q, k, v, scale or bias that is not finite (-inf in a bias hides).
+    q (..., H, Tq, Dk), k (..., H, Tk, Dk), v (..., H, Tk, Dv). `visible` (Bool, True = may read) and `bias`
+    broadcast to (..., H, Tq, Tk); `scale` defaults to 1/sqrt(Dk). A query that sees no key gets weights 0 and
+    mixed 0. ValueError: shapes or dtypes that do not fit; numbers that are not finite (-inf in a bias hides).
     Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1.
     """
     scale = _check_inputs(q, k, v, visible, bias, scale)
@@ -77,7 +77,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
-    """(..., Hk, T, D) -> (..., Hk*n_rep, T, D): each head n_rep times in a row, 0,0,1,1 (GQA, Ainslie et al. 2023)."""
+    """(..., Hk, T, D) -> (..., Hk*n_rep, T, D): heads 0,0,1,1. GQA, Ainslie et al. 2023, section 2.2."""
     n_rep = whole("n_rep", n_rep, 1)
     if x.dim() < 3:
         raise ValueError(f"x: shape {tuple(x.shape)} arrived; (..., Hk, T, D) is needed")
@@ -85,7 +85,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 
 
 def _softmax_or_zero(masked: Tensor) -> Tensor:
-    """Softmax over the last axis; a row that is -inf throughout gives zeros, and zero gradients, instead of NaN."""
+    """Softmax over the last axis; a row of -inf alone gives zeros, in the gradient too, instead of NaN."""
     if masked.shape[-1] == 0:
         return masked
     sees_none = masked.amax(dim=-1, keepdim=True) == -math.inf

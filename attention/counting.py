@@ -1,7 +1,7 @@
-"""What is counted: scalar multiplications in the projections (q, k, v, output), the scores and the weighted sum.
+"""Counted are scalar multiplications: projections (q, k, v, output), scores and the weighted sum.
 
-Softmax, scaling and rotation are not counted. The full pass is counted as the square that a plain masked matmul
-executes; a fused kernel may skip blocks that are masked throughout.
+Softmax, scaling and rotation are not counted. The full pass is counted as the square that a plain masked
+matmul executes; a fused kernel may skip blocks that are masked throughout.
 """
 
 import torch

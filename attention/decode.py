@@ -1,6 +1,7 @@
 """The cached path: the prompt in one step, then one token a step, each row's keys and values written once.
 
-The breaks live here: they spoil this path alone (`causal` also the recompute), so that the twin shows what went wrong.
+The breaks live here: they spoil this path alone (`causal` also the recompute), so that the twin shows what
+went wrong.
 Axes: H query heads, Hk key/value heads, T tokens, Dk Dv widths of one head; rows are queries, columns keys.
 """
 
@@ -72,7 +73,7 @@ def make_plan(s: Settings) -> Plan:
 
 
 def present_keys(n: int, prompt: int, window: int | None) -> Tensor:
-    """Whose keys are there when a row is worked out: the prompt's for its rows, then what the cache holds. (n, n)"""
+    """(n, n): whose keys are there as a row is worked out, the prompt's for its rows, then what is held."""
     row, column = torch.arange(n)[:, None], torch.arange(n)
     held = column <= row
     if window is not None:
@@ -100,7 +101,7 @@ def decode(s: Settings, plan: Plan, embedded: Tensor, weights: list[LayerWeights
 def _layer_step(
     s, plan: Plan, w: LayerWeights, x: Tensor, cache: KVCache, step: slice
 ) -> tuple[CachedLayer, KVCache]:
-    """One layer of one step over x (Tq, d_model): its rows, against the keys that are there, and the grown cache."""
+    """One layer of one step over x (Tq, d_model): its rows against the keys there, and the grown cache."""
     q, k, v = _project(s, plan, w, x, step)
     if "stale" in s.breaks and step.start == s.prompt:
         k = cache.k[:, -1:]  # the slot was never refreshed: it still holds the token before
@@ -133,7 +134,7 @@ def _join(steps: list[CachedLayer], n: int) -> CachedLayer:
 
 
 def _project(s, plan: Plan, w: LayerWeights, x: Tensor, step: slice) -> tuple[Tensor, Tensor, Tensor]:
-    """q (H, Tq, Dk), k (Hk, Tq, Dk), v (Hk, Tq, Dv) of the rows of this step, turned where positions are rotary."""
+    """q (H, Tq, Dk), k (Hk, Tq, Dk), v (Hk, Tq, Dv) of this step's rows, turned if positions are rotary."""
     q, k, v = (
         split_heads(x @ w.w_q, s.heads),
         split_heads(x @ w.w_k, s.kv_heads),

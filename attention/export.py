@@ -65,7 +65,7 @@ def meta(run: DecodeRun) -> dict:
 
 
 def arrays(run: DecodeRun) -> dict[str, np.ndarray]:
-    """Every array of the file by its key. Half-precision arrays become float32, which holds each of them exactly."""
+    """Every array of the file by its key. Half precision becomes float32, which holds it exactly."""
     stored = {"meta": np.array(json.dumps(meta(run), allow_nan=False))}
     for number, layer in enumerate(run.layers):
         stored |= {f"{number}.{name}": _array(getattr(layer, name)) for name in AXES}

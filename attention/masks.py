@@ -1,7 +1,7 @@
 """Who may read whom: one function per mask. Rows are queries, columns are keys, True is readable.
 
-Axes: n_q queries, n_k keys, both >= 1. When n_q < n_k the queries are the last n_q of the n_k positions, so that a
-mask of one row is the row of the newest token. Every function returns Bool (n_q, n_k); combine them with &.
+Axes: n_q queries, n_k keys, both >= 1. When n_q < n_k the queries are the last n_q of the n_k positions, so
+that a mask of one row is the row of the newest token. All return Bool (n_q, n_k); combine them with &.
 """
 
 import operator

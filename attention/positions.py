@@ -12,9 +12,10 @@ PAIRINGS = ("interleaved", "halves")
 
 
 def sinusoidal(n: int, d_model: int, start: int = 0, base: float = 10000.0) -> Tensor:
-    """(n, d_model) for positions start to start+n-1: sin in even columns, cos in odd ones, of position / base^(2i/d).
+    """(n, d_model) for n positions from start on: sin in even columns, cos in odd ones.
 
-    In the default dtype. An odd d_model ends on a sine. Vaswani et al. 2017, section 3.5.
+    Of position / base^(2i/d_model), in the default dtype. An odd d_model ends on a sine.
+    Vaswani et al. 2017, "Attention Is All You Need", section 3.5.
     """
     n = whole("n", n, 0)
     return sinusoid(torch.arange(start, start + n), d_model, base).to(torch.get_default_dtype())
@@ -28,10 +29,11 @@ def sinusoid(positions: Tensor, d_model: int, base: float = 10000.0) -> Tensor:
 
 
 def rotate(x: Tensor, positions, base: float = 10000.0, pairing: str = "interleaved") -> Tensor:
-    """Rotary positions: each pair i of features of x (..., T, D) turned by position / base^(2i/D); same shape, dtype.
+    """Rotary positions: pair i of the features of x (..., T, D) turned by position / base^(2i/D).
 
-    `positions`: a list or tensor (T,), or anything that broadcasts to (..., T). D is even. `pairing` "interleaved"
-    joins features 2i and 2i+1, "halves" joins i and i + D/2. Su et al. 2021, "RoFormer", section 3.4.2.
+    `positions`: a list or tensor (T,), or anything that broadcasts to (..., T). D is even. `pairing`
+    "interleaved" joins features 2i and 2i+1, "halves" joins i and i + D/2. Su et al. 2021, "RoFormer",
+    section 3.4.2.
     """
     cos, sin = rotary_table(positions, x.shape[-1], base)  # each (..., T, D/2)
     if not x.is_floating_point() or torch.broadcast_shapes(cos.shape[:-1], x.shape[:-1]) != x.shape[:-1]:
@@ -68,8 +70,8 @@ def turn(x: Tensor, cos: Tensor, sin: Tensor, pairing: str) -> Tensor:
 def alibi_slopes(n_heads: int) -> Tensor:
     """(n_heads,): 2^(-8/n), 2^(-16/n), … in the default dtype.
 
-    For a head count that is no power of two: the slopes of the power below it, then every other one of the power
-    above. Press et al. 2022, "Train Short, Test Long", section 3 and the authors' code.
+    For a head count that is no power of two: the slopes of the power below it, then every other one of the
+    power above. Press et al. 2022, "Train Short, Test Long", section 3 and the authors' code.
     """
     return torch.tensor(slopes(n_heads), dtype=torch.get_default_dtype())
 
@@ -84,7 +86,7 @@ def slopes(n_heads: int) -> list[float]:
 
 
 def alibi_bias(n_heads: int, n_q: int, n_k: int) -> Tensor:
-    """-slope * |i - j|, also ahead of the query: (n_heads, n_q, n_k) in the default dtype, to add after scaling."""
+    """-slope * |i - j|, also ahead of the query: (n_heads, n_q, n_k) in the default dtype."""
     return linear_bias(n_heads, key_distance(n_q, n_k)).to(torch.get_default_dtype())
 
 

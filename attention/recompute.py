@@ -1,7 +1,7 @@
 """The twin: everything worked out again from the tokens alone, without a cache.
 
-Written apart on purpose. It shares the weights with the cached path and nothing else: other axis order, other masks,
-other positions, other softmax, so that a mistake would have to be made twice to stay unseen.
+Written apart on purpose. It shares the weights with the cached path and nothing else: other axis order, other
+masks, other positions, other softmax, so that a mistake would have to be made twice to stay unseen.
 Axes: T tokens, K key/value heads, G query heads of each (H = K*G), D features; i asks, j answers.
 """
 
@@ -86,14 +86,14 @@ def _layer(s: Settings, tables: Tables, w: LayerWeights, x: Tensor) -> FullLayer
 
 
 def _shares(scores: Tensor, hidden: Tensor) -> Tensor:
-    """exp(score - the row's largest) over its sum, hidden keys left out; every row here reads at least itself."""
+    """exp(score - the row's largest) over its sum, hidden keys left out; a row reads at least itself."""
     wide = scores.to(torch.promote_types(scores.dtype, torch.float32)).masked_fill(hidden, float("-inf"))
     powers = (wide - wide.amax(2, keepdim=True)).exp()
     return (powers / powers.sum(2, keepdim=True)).to(scores.dtype)
 
 
 def _sinusoids(place: Tensor, d_model: int) -> Tensor:
-    """(T, d_model): column c is the sine of place * 10000^(-2*(c // 2)/d_model), a quarter turn on where c is odd."""
+    """(T, d_model): the sine of place * 10000^(-2*(c // 2)/d_model) in column c, the cosine if c is odd."""
     column = torch.arange(d_model)
     rates = torch.pow(10000.0, -(column - column % 2).to(torch.float64) / d_model)
     angles = torch.outer(place, rates)
@@ -111,7 +111,7 @@ def _spin(x: Tensor, spin: Tensor, pairing: str) -> Tensor:
 
 
 def _slopes(n_heads: int) -> Tensor:
-    """(H,): a geometric sequence from 2^(-8/n); the gaps of a head count that is no power of two from one twice as long."""
+    """(H,): a geometric sequence from 2^(-8/n), filled up from one twice as long if H is no power of two."""
     power = 1
     while power * 2 <= n_heads:
         power *= 2

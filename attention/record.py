@@ -67,9 +67,9 @@ def _scaled(raw: Tensor, scale: float, bias: Tensor | None) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class DecodeRun:
-    """A whole run. `step_delta` (T,) float64: for each token the largest difference, over all layers, between its
-    k, v, weights and out through the cache and the same recomputed over the tokens present at that step; with a
-    break on, k and v are compared over all rows the cache holds. NaN where `compared` (T,) is False.
+    """A whole run. `step_delta` (T,) float64: for each token the largest difference, over all layers, between
+    its k, v, weights and out through the cache and the same recomputed over the tokens present at that step;
+    with a break on, k and v are compared over all rows the cache holds. NaN where `compared` (T,) is False.
     """
 
     settings: Settings

@@ -8,8 +8,8 @@ from torch import Tensor
 from .core import NotFiniteError
 from .counting import ledger
 from .decode import CachedLayer, Plan, decode, make_plan
-from .record import DecodeRun, LayerRun
 from .recompute import FullLayer, Tables, full_pass, make_tables
+from .record import DecodeRun, LayerRun
 from .settings import STAGE_TOKENS, Settings, SettingsError
 from .weights import LayerWeights, embeddings, random_layer
 

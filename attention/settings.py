@@ -51,17 +51,19 @@ _SENTENCES = {
     "out_of_range": "{field}: {value} arrived; a {kind} from {low} to {high} is needed",
     "odd_d_k": "d_k: {d_k} arrived; positions rotary turns pairs of features and needs an even d_k",
     "kv_heads_divide": "kv_heads: {kv_heads} arrived; a number that divides heads = {heads} is needed",
-    "window_width": "width: {width} arrived; mask window needs at least 1, for it counts the query itself",
+    "window_width": "width: {width} arrived; mask window counts the query itself and needs at least 1",
     "prompt_range": "prompt: {prompt} arrived; needed 1 to the number of tokens, {tokens}",
-    "too_large": "heads x layers x tokens^2: {heads} x {layers} x {tokens}^2 = {size} arrived; at most {limit} fits",
+    "too_large": "text: heads x layers x tokens^2 = {heads} x {layers} x {tokens}^2 = {size} arrived; "
+    "at most {limit} fits",
     "unknown_break": "breaks: {value} arrived; needed any of {choices}",
-    "generate_random": "generate: {generate} arrived; source random has no vocabulary to choose from, 0 is needed",
-    "overflow": "dtype: {culprit} overflows in {dtype}; a wider dtype, a smaller d_k or a higher temperature is needed",
+    "generate_random": "generate: {generate} arrived; source random has no next token and needs 0",
+    "overflow": "dtype: {dtype} arrived and cannot hold {culprit}; a wider dtype, a smaller d_k or a higher "
+    "temperature is needed",
 }
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be used. `field` and `code` name the trouble, `values` fills a translated sentence."""
+    """A setting that cannot be used. `field` and `code` name the trouble, `values` fill a translation."""
 
     def __init__(self, field: str, code: str, **values):
         self.field, self.code, self.values = field, code, values
@@ -81,10 +83,10 @@ def _spell(name: str, value) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Validated at birth, hashable, compared by value. Sizes count elements; `width` counts keys; `prompt` tokens.
+    """Validated at birth, hashable, compared by value. Sizes count elements, `width` keys, `prompt` tokens.
 
-    `breaks` takes "", "position,mask" or an iterable and is kept in one order. `prompt=None` becomes half the text.
-    Raises SettingsError (a ValueError) that names the culprit, what arrived and what was needed.
+    `breaks` takes "", "position,mask" or an iterable and is kept in one order. `prompt=None` becomes half the
+    text. Raises SettingsError (a ValueError) that names the culprit, what arrived and what was needed.
     """
 
     text: str
@@ -137,7 +139,9 @@ class Settings:
 
 
 def parse(field: str, text: str):
-    """The value that `text`, from a link or a flag, means for `field`. Raises SettingsError where it means none."""
+    """The value that `text`, from a link or a flag, means for `field`. Raises SettingsError where it means
+    none.
+    """
     if field not in RANGES:
         return text
     if field == "temperature":

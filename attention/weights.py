@@ -1,7 +1,8 @@
 """Where the random source gets its numbers: every block from a generator of its own, named by what it is for.
 
-So a token's embedding depends on its text and the seed alone, and one size changed leaves the other numbers alone
-(a wider d_k keeps the columns that were there). All in float64; the caller casts. Projections have variance 1/fan-in.
+So a token's embedding depends on its text and the seed alone, and one size changed leaves the other numbers
+alone (a wider d_k keeps the columns that were there). All in float64; the caller casts. Projections have
+variance 1/fan-in.
 """
 
 import hashlib
@@ -19,7 +20,9 @@ WIDEST = RANGES["d_model"][1]
 
 @dataclass(frozen=True, eq=False)
 class LayerWeights:
-    """The four projections of one layer, without biases. H heads, Hk key/value heads, Dk Dv widths of one head."""
+    """The four projections of one layer, without biases. H heads, Hk key/value heads, Dk Dv widths of one
+    head.
+    """
 
     w_q: Tensor  # (d_model, H*Dk)
     w_k: Tensor  # (d_model, Hk*Dk)
