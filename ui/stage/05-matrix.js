@@ -1,0 +1,121 @@
+// A grid of cells: built once per shape, refilled afterwards, and on a step only the cells that change are touched.
+
+const MARK = { masked: "−∞", never: "", future: "", evicted: "" };
+const LABEL_FONT = 11;
+
+const cellWidth = (n) => [[6, 38], [8, 34], [12, 27], [16, 24], [24, 18], [32, 14], [48, 9]].find(([most]) => n <= most)?.[1] ?? 7;
+const rowHeight = (n) => [[8, 26], [12, 22], [16, 20], [24, 16], [32, 13], [48, 9]].find(([most]) => n <= most)?.[1] ?? 7;
+const featureWidth = (n) => [[8, 22], [16, 14], [32, 10]].find(([most]) => n <= most)?.[1] ?? 8;
+
+// options: uid, rows, columns, width and height of a cell, rowLabels, columnLabels (or null), numbers (print the
+// value in the cell), vector (of a projection). Returns the node and the few things that can be asked of it.
+function matrix(options) {
+  const { rows, columns, width, height, rowLabels, columnLabels, numbers, uid } = options;
+  const gap = Math.min(width, height) >= 12 ? 2 : 1;
+  const font = Math.min(LABEL_FONT, Math.max(7, height));
+  const columnFont = Math.min(LABEL_FONT, Math.max(7, width));
+  const family = options.family || "sans-serif";
+  const widest = (labels, size) => Math.max(0, ...labels.map((label) => textWidth(label, `${size}px ${family}`)));
+  const left = rowLabels ? Math.ceil(widest(rowLabels, font)) + 8 : 0;
+  const wide = columnLabels ? Math.ceil(widest(columnLabels, columnFont)) : 0;
+  const level = wide <= width - 1;
+  const top = columnLabels ? (level ? 16 : Math.ceil(Math.min(84, wide * 0.85 + 10))) : 0;
+  const slant = columnLabels && !level ? Math.ceil(wide * 0.55) : 0;
+  const full = [left + columns * width + Math.max(2, slant), top + rows * height + 2];
+
+  const cells = svg("g", { transform: `translate(${left} ${top})` });
+  const frames = svg("g", { transform: `translate(${left} ${top})`, class: "lr-frames" });
+  const lights = svg("g", { transform: `translate(${left} ${top})`, class: "lr-lights" });
+  const rowNodes = (rowLabels || []).map((label, row) =>
+    svg("text", { class: "lr-label", x: left - 6, y: top + (row + 0.5) * height - gap / 2, "font-size": font, "text-anchor": "end" }, label));
+  const columnNodes = (columnLabels || []).map((label, column) => {
+    const x = left + (column + 0.5) * width - gap / 2;
+    return level
+      ? svg("text", { class: "lr-label", x, y: top - 8, "font-size": columnFont, "text-anchor": "middle" }, label)
+      : svg("text", { class: "lr-label", x: 0, y: 0, "font-size": columnFont, transform: `translate(${x} ${top - 5}) rotate(-58)` }, label);
+  });
+  const node = svg("svg", { class: "lr-matrix", viewBox: `0 0 ${full[0]} ${full[1]}`, width: full[0], height: full[1], "aria-hidden": "true" },
+    ...rowNodes, ...columnNodes, cells, frames, lights);
+
+  const rects = [];
+  const texts = [];
+  const shown = new Array(rows * columns);
+  let addressed = "";
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      const place = { x: column * width, y: row * height, width: width - gap, height: height - gap, rx: gap > 1 ? 3 : 1 };
+      const rect = svg("rect", { ...place, "data-cell": "", "data-vector": options.vector });
+      rects.push(rect);
+      if (numbers) {
+        texts.push(svg("text", { class: "lr-number", x: place.x + place.width / 2, y: place.y + place.height / 2, "text-anchor": "middle" }));
+      }
+    }
+  }
+  cells.append(...rects, ...texts);
+
+  function paint(at, state, value, print, look) {
+    const rect = rects[at];
+    rect.setAttribute("data-state", state);
+    if (value === null) rect.removeAttribute("data-value");
+    else rect.setAttribute("data-value", String(value));
+    const colour = print !== null && look;
+    rect.style.fill = colour ? colour.fill : state === "masked" ? `url(#${uid}-hatch)` : state === "never" ? `url(#${uid}-dots)` : "";
+    if (!numbers) return;
+    texts[at].style.fill = colour ? colour.ink : "";
+    setText(texts[at], print !== null ? short(print) : MARK[state] || "");
+  }
+
+  // view(row, column) -> [state, value or null, whether the value is what the cell shows]
+  function update(view, look, version) {
+    for (let row = 0, at = 0; row < rows; row += 1) {
+      for (let column = 0; column < columns; column += 1, at += 1) {
+        const [state, value, visible] = view(row, column);
+        const key = `${state}|${value}|${version}`;
+        if (shown[at] === key) continue;
+        shown[at] = key;
+        const print = visible && value !== null ? value : null;
+        paint(at, state, value, print, print === null ? null : look(print));
+      }
+    }
+  }
+
+  const outline = (className, { row = 0, column = 0, rows: high = 1, columns: across = columns }) =>
+    svg("rect", { class: className, x: column * width - 1.5, y: row * height - 1.5, width: across * width - gap + 3, height: high * height - gap + 3, rx: 4 });
+
+  function place(layer, className, boxes) {
+    const wanted = boxes.filter((box) => (box.rows ?? 1) > 0 && (box.columns ?? 1) > 0);
+    layer.replaceChildren(...wanted.map((box) => outline(`${className} ${box.kind || ""}`, box)));
+  }
+
+  return {
+    node,
+    update,
+    frame: (boxes) => place(frames, "lr-frame", boxes),
+    light(boxes, litRows = [], litColumns = []) {
+      place(lights, "lr-light", boxes);
+      rowNodes.forEach((label, row) => label.classList.toggle("lr-lit", litRows.includes(row)));
+      columnNodes.forEach((label, column) => label.classList.toggle("lr-lit", litColumns.includes(column)));
+    },
+    label(step, focus) {
+      rowNodes.forEach((node_, row) => { node_.classList.toggle("lr-now", row === focus); node_.classList.toggle("lr-later", row > step); });
+      columnNodes.forEach((node_, column) => node_.classList.toggle("lr-later", column > step));
+    },
+    // On a phone a finger needs about 20 px; the panel scrolls instead of squeezing the cells.
+    fit(smallest) {
+      const scale = Math.max(1, smallest / Math.min(width, height));
+      setAttributes(node, { width: full[0] * scale, height: full[1] * scale });
+    },
+    // Where the grid stands in its tensor: a strip moves with the row in focus, a wide cache turns its pages.
+    address(row, column) {
+      const place_ = `${row}:${column}`;
+      if (place_ === addressed) return;
+      addressed = place_;
+      rects.forEach((rect, at) => {
+        rect.setAttribute("data-row", row + Math.floor(at / columns));
+        rect.setAttribute("data-col", column + (at % columns));
+      });
+    },
+    rows, columns, width, left,
+    cellAt: (row, column) => rects[row * columns + column],
+  };
+}

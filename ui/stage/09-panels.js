@@ -1,0 +1,133 @@
+// The panels of one scene: built here, refilled on every step. A panel knows its tensor and nothing of the others.
+
+const PAGE = 64;
+
+function card(name, title, subtitle, ...body) {
+  const heading = el("h3", {}, title);
+  const note = el("p", { class: "lr-quiet lr-subtitle" }, subtitle);
+  const attributes = { class: `lr-card lr-card-${name}`, "aria-label": title };
+  return { section: el("section", attributes, heading, note, ...body), heading, note };
+}
+
+// A matrix in a box of its own that scrolls, takes the keyboard, and says what it is.
+function framed(panel, name, grid, say) {
+  return el("div", { class: "lr-scroll", tabindex: 0, role: "group", "data-panel": panel, "data-grid": name, "aria-label": say }, grid.node);
+}
+
+function legendBar(scene, kind) {
+  const { words } = scene;
+  const stops = Array.from({ length: 25 }, (_, i) => el("i", { "data-at": i / 24 }));
+  const range = scene.ranges[kind];
+  const marks = kind === "weight" ? ["0", "1"] : [`−${range}`, "0", `+${range}`];
+  return el("div", { class: "lr-bar-legend", "data-kind": kind, "data-range": range, role: "img", "aria-label": fill(words[`bar_${kind}`], { range }) },
+    el("div", { class: "lr-ramp" }, ...stops), el("div", { class: "lr-ticks" }, ...marks.map((mark) => el("span", {}, mark))));
+}
+
+function paintBars(root, look) {
+  for (const bar of root.querySelectorAll(".lr-bar-legend")) {
+    const range = Number(bar.dataset.range);
+    for (const stop of bar.querySelectorAll("i")) {
+      const at = Number(stop.dataset.at);
+      stop.style.background = (bar.dataset.kind === "weight" ? look.weight(at) : look.signed((2 * at - 1) * range, range)).fill;
+    }
+  }
+}
+
+function buildPanels(scene, uid, family) {
+  const { words, labels } = scene;
+  const n = scene.tokens.length;
+  const short_ = labels.map((label) => clip(label, 10));
+  const grids = {};
+  const cards = {};
+  const common = { uid, family };
+
+  const strip = (name, panel, columns, extra) => {
+    grids[name] = { panel, grid: matrix({ ...common, rows: 1, columns, rowLabels: null, columnLabels: null, ...extra }) };
+    return framed(panel, name, grids[name].grid, words[`panel_${name.replace("-", "_")}`] || name);
+  };
+
+  const vectors = ["x", "q", "k", "v"].map((vector) => {
+    const width = scene[vector][0].length;
+    const title = el("b", { class: "lr-vector-name" });
+    const box = strip(vector, "projection", Math.min(width, PAGE), {
+      width: featureWidth(Math.min(width, PAGE)), height: 20, vector,
+    });
+    return { title, node: el("div", { class: "lr-vector" }, title, box, el("span", { class: "lr-quiet" }, fill(words[`vector_${vector}`], { n: width }))) };
+  });
+  cards.projection = card("projection", words.panel_projection, "", ...vectors.map((vector) => vector.node));
+
+  for (const vector of ["k", "v"]) {
+    const width = Math.min(scene[vector][0].length, PAGE);
+    const grid = matrix({ ...common, rows: n, columns: width, width: featureWidth(width), height: rowHeight(n), rowLabels: short_, columnLabels: null });
+    grids[`${vector}-cache`] = { panel: `${vector}-cache`, grid };
+    cards[`${vector}-cache`] = card(`${vector}-cache`, "", "", framed(`${vector}-cache`, `${vector}-cache`, grid, words[`panel_${vector}_cache`]));
+  }
+
+  const square = { ...common, rows: n, columns: n, width: cellWidth(n), height: cellWidth(n), rowLabels: short_, columnLabels: short_, numbers: cellWidth(n) >= 34 };
+  const shows = el("div", { class: "lr-shows", role: "group", "aria-label": words.shows },
+    ...["scaled", "raw"].map((kind) => el("button", { type: "button", "data-shows-choice": kind }, words[`shows_${kind}`])));
+  const blocks = el("ul", { class: "lr-blocks lr-quiet" });
+  for (const name of ["scores", "weights"]) {
+    grids[name] = { panel: name, grid: matrix(square) };
+    const box = framed(name, name, grids[name].grid, words[`panel_${name}`]);
+    const axes = el("p", { class: "lr-axes lr-quiet" }, words.axes);
+    cards[name] = name === "scores" ? card(name, "", "", shows, axes, box, legendBar(scene, "score"), blocks) : card(name, words.panel_weights, words.weights_note, axes, box, legendBar(scene, "weight"));
+    cards[name].box = box;
+  }
+
+  const cell = n <= 16 ? 38 : cellWidth(n) + 4;
+  const rows = STRIPS.map((name, i) => el("div", { class: "lr-strip" }, el("span", { class: "lr-strip-name" }, rowTitle(name, scene)),
+    strip(name, name, n, { width: cell, height: n <= 16 ? 28 : 20, numbers: n <= 16, columnLabels: i === 0 ? short_ : null })));
+  const across = Math.min(scene.o[0].length, PAGE);
+  rows.push(el("div", { class: "lr-strip" }, el("span", { class: "lr-strip-name" }, "o = a·V"),
+    strip("row-output", "row-output", across, { width: across <= 16 ? 38 : featureWidth(across), height: across <= 16 ? 28 : 20, numbers: across <= 16 })));
+  cards.row = card("row", "", words.row_note, ...rows, el("div", { class: "lr-bars" }, legendBar(scene, "score"), legendBar(scene, "weight"), legendBar(scene, "vector")));
+
+  const ledger = ledgerCard(words);
+  cards.ledger = card("ledger", words.panel_ledger, words.ledger_note, ledger.node);
+  cards.ledger.section.dataset.panel = "ledger";
+  cards.detail = card("detail", words.panel_detail, words.detail_note);
+  cards.detail.section.dataset.panel = "detail";
+  const detail = el("div", { class: "lr-detail-body" });
+  cards.detail.section.append(detail);
+  return { grids, cards, vectors, ledger, detail, shows, blocks };
+}
+
+function rowTitle(name, scene) {
+  const { words } = scene;
+  const bias = scene.bias ? ` + ${words.bias}` : "";
+  return { "row-raw": "q·k", "row-scaled": scaleText(scene) + bias, "row-masked": words.row_masked, "row-weights": "softmax" }[name];
+}
+
+// view functions: [state, value or null, whether the cell prints it]
+function viewsOf(scene, step, focus, shows, pageOf) {
+  const score = (values) => (row, column) => {
+    const state = scoreState(scene, row, column, step);
+    return [state, WORKED.has(state) ? values[row][column] : null, true];
+  };
+  const strip = (values, hides) => (_, column) => {
+    const state = scoreState(scene, focus, column, step);
+    const worked = state !== "future" && scene.present[focus][column] === "1" && !(hides && state === "masked");
+    return [state, worked ? values[focus][column] : null, true];
+  };
+  const kept = (values) => (row, column) => {
+    const state = keyState(scene, row, step);
+    const value = values[row][column + pageOf(values)];
+    return [state, KEPT.has(state) ? value ?? null : null, true];
+  };
+  const vector = (values) => (_, column) => ["now", values[focus][column + pageOf(values)] ?? null, true];
+  return {
+    x: vector(scene.x), q: vector(scene.q), k: vector(scene.k), v: vector(scene.v),
+    "k-cache": kept(scene.k), "v-cache": kept(scene.v),
+    "scores": score(scene[shows]),
+    "weights": (row, column) => {
+      const state = scoreState(scene, row, column, step);
+      const known = state === "masked" || WORKED.has(state);
+      return [state, known ? scene.weights[row][column] : null, state !== "masked"];
+    },
+    "row-raw": strip(scene.raw, false), "row-scaled": strip(scene.scaled, false), "row-masked": strip(scene.scaled, true),
+    "row-weights": strip(scene.weights, false), "row-output": vector(scene.o),
+  };
+}
+
+const LOOK = { scores: "score", "row-raw": "score", "row-scaled": "score", "row-masked": "score", weights: "weight", "row-weights": "weight" };

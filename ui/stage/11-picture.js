@@ -1,0 +1,114 @@
+// Save picture: the stage as it stands, as plain SVG that any program opens (no foreignObject), or as PNG.
+// Boxes, text lines and the drawings are read off the page with the styles they have there.
+
+const SKIP = "button[data-action], .lr-tools, .lr-hidden, select, input, .lr-shows, details:not([open]) > :not(summary)";
+const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline"];
+
+function pictureOfMatrix(node, origin) {
+  const copy = node.cloneNode(true);
+  const [live, made] = [node.querySelectorAll("*"), copy.querySelectorAll("*")];
+  live.forEach((part, i) => {
+    const style = getComputedStyle(part);
+    for (const name of DRAWN) made[i].setAttribute(name, style.getPropertyValue(name));
+    made[i].removeAttribute("class");
+    made[i].removeAttribute("style");
+  });
+  const frame = node.getBoundingClientRect();
+  setAttributes(copy, { x: frame.left - origin.left, y: frame.top - origin.top, width: frame.width, height: frame.height, class: null });
+  return copy;
+}
+
+// One <text> per line, because SVG does not wrap.
+function pictureOfText(text, origin) {
+  const style = getComputedStyle(text.parentElement);
+  const range = document.createRange();
+  const lines = [];
+  for (const match of text.data.matchAll(/\S+/g)) {
+    range.setStart(text, match.index);
+    range.setEnd(text, match.index + match[0].length);
+    for (const box of range.getClientRects()) {
+      if (!box.width) continue;
+      const line = lines.at(-1);
+      const whole_ = range.getClientRects().length === 1;
+      if (whole_ && line && Math.abs(line.top - box.top) < 2) line.words.push(match[0]);
+      else lines.push({ top: box.top, left: box.left, height: box.height, words: [whole_ ? match[0] : ""], part: !whole_ && match[0] });
+    }
+  }
+  // A run without spaces (Chinese) that wraps: cut it where the page cut it.
+  return lines.map((line) => svg("text", {
+    x: line.left - origin.left, y: line.top - origin.top + line.height * 0.78, fill: style.color,
+    "font-size": style.fontSize, "font-family": style.fontFamily, "font-weight": style.fontWeight,
+  }, line.part ? wrapped(text, line.top) : line.words.join(" ")));
+}
+
+function wrapped(text, top) {
+  const range = document.createRange();
+  let kept = "";
+  let at = 0;
+  for (const part of graphemes(text.data)) {
+    range.setStart(text, at);
+    range.setEnd(text, at + part.length);
+    const box = range.getBoundingClientRect();
+    if (Math.abs(box.top - top) < 2) kept += part;
+    at += part.length;
+  }
+  return kept.trim();
+}
+
+function pictureOfBox(node, origin) {
+  const style = getComputedStyle(node);
+  const box = node.getBoundingClientRect();
+  const filled = style.backgroundColor !== "rgba(0, 0, 0, 0)";
+  const edged = parseFloat(style.borderTopWidth) > 0 && style.borderTopStyle !== "none";
+  if (!box.width || (!filled && !edged)) return null;
+  return svg("rect", {
+    x: box.left - origin.left, y: box.top - origin.top, width: box.width, height: box.height, rx: Math.min(parseFloat(style.borderTopLeftRadius) || 0, 12),
+    fill: filled ? style.backgroundColor : "none", stroke: edged ? style.borderTopColor : "none", "stroke-width": edged ? style.borderTopWidth : 0,
+    "stroke-dasharray": style.borderTopStyle === "dashed" ? "4 3" : "none",
+  });
+}
+
+function pictureOf(root, background) {
+  const origin = root.getBoundingClientRect();
+  const picture = svg("svg", { xmlns: SVG_NS, viewBox: `0 0 ${origin.width} ${origin.height}`, width: origin.width, height: origin.height },
+    svg("rect", { width: origin.width, height: origin.height, fill: background }));
+  const defs = root.querySelector("defs");
+  if (defs) picture.append(defs.cloneNode(true));
+  let clips = 0;
+  const walk = (node, into) => {
+    if (node.nodeType === Node.TEXT_NODE) { if (node.data.trim()) into.append(...pictureOfText(node, origin)); return; }
+    if (node.nodeType !== Node.ELEMENT_NODE || node.matches(SKIP) || getComputedStyle(node).display === "none") return;
+    if (node.namespaceURI === SVG_NS) { if (!node.querySelector("defs")) into.append(pictureOfMatrix(node, origin)); return; }
+    const box = pictureOfBox(node, origin);
+    if (box) into.append(box);
+    let inner = into;
+    if (node.matches(".lr-scroll, .lr-tokens")) {
+      const area = node.getBoundingClientRect();
+      const id = `clip-${(clips += 1)}`;
+      picture.append(svg("clipPath", { id }, svg("rect", { x: area.left - origin.left, y: area.top - origin.top, width: area.width, height: area.height })));
+      inner = svg("g", { "clip-path": `url(#${id})` });
+      into.append(inner);
+    }
+    node.childNodes.forEach((child) => walk(child, inner));
+  };
+  root.childNodes.forEach((child) => walk(child, picture));
+  return new XMLSerializer().serializeToString(picture);
+}
+
+function download(blob, name) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+async function savePicture(root, background, kind, name) {
+  const text = pictureOf(root, background);
+  const file = new Blob([text], { type: "image/svg+xml" });
+  if (kind === "svg") return download(file, `${name}.svg`);
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = el("canvas", { width: image.width * 2, height: image.height * 2 });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => { canvas.toBlob((blob) => { download(blob, `${name}.png`); done(); }, "image/png"); });
+}

@@ -1,0 +1,40 @@
+// The one place that knows that Streamlit is there: a scene comes in with `data`, the address bar is written.
+
+const mounted = new WeakMap();
+const lastSteps = new Map();
+const PAUSE = 400;
+
+// The address bar is the saved state. `embed` options are Streamlit's own and stay.
+function writeLink(link, step, prompt) {
+  const old = new URLSearchParams(location.search);
+  const params = new URLSearchParams();
+  for (const [name, value] of old) if (name.startsWith("embed")) params.append(name, value);
+  for (const [name, value] of Object.entries(link)) params.set(name, value);
+  if (step !== prompt - 1) params.set("step", step + 1);
+  const query = params.toString();
+  if (query !== location.search.slice(1)) history.replaceState(history.state, "", `${location.pathname}?${query}${location.hash}`);
+}
+
+export default function ({ data, parentElement, key }) {
+  let held = mounted.get(parentElement);
+  if (!held) {
+    held = { timer: null, link: {} };
+    const remember = (step, scene) => {
+      lastSteps.set(key, step);
+      clearTimeout(held.timer);
+      held.timer = setTimeout(() => writeLink(held.link, step, scene.prompt), PAUSE);
+    };
+    held.stage = createStage(parentElement, remember);
+    mounted.set(parentElement, held);
+  }
+  held.link = data.link;
+  const start = lastSteps.has(key) ? lastSteps.get(key) : data.step === null ? null : data.step - 1;
+  held.stage.update(data.scene, start);
+  clearTimeout(held.timer);
+  writeLink(held.link, Number(held.stage.root.dataset.step), data.scene.prompt);
+  return () => {
+    clearTimeout(held.timer);
+    held.stage.destroy();
+    mounted.delete(parentElement);
+  };
+}

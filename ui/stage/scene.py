@@ -1,0 +1,153 @@
+"""The scene: everything the stage draws of one layer and head, as plain JSON. Numbers keep their full precision.
+
+T tokens; Dk, Dv widths of one head. Rows ask (queries), columns answer (keys). A cell that nobody worked out is null.
+The stage draws the cached run (`cached_*` of the record): what really happened, row by row.
+"""
+
+import base64
+from itertools import accumulate
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention import DecodeRun, LayerRun
+from attention.tokens import visible
+from ui import ranges, text
+
+ROTARY_BASE = 10000.0
+
+
+def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
+    """The scene of one layer and head (both counted from 0), words in `lang` included.
+
+    The result holds plain Python values only: json.dumps(scene, allow_nan=False) succeeds.
+    """
+    at, settings = run.layers[layer], run.settings
+    limits = {"score": ranges.scores(run), "vector": ranges.vectors(run), "weight": 1}
+    kv_head = head // (settings.heads // settings.kv_heads)
+    return {
+        "lang": lang,
+        "words": text.load(lang).tree("stage"),
+        "tokens": list(run.tokens),
+        "labels": [visible(token) for token in run.tokens],
+        "prompt": settings.prompt,
+        "settings": {**settings.to_dict(), "breaks": list(settings.breaks), "layer": layer + 1, "head": head + 1},
+        "kv_head": kv_head + 1,
+        "positions": _positions(run),
+        "base": ROTARY_BASE,
+        "stale_row": settings.prompt if "stale" in settings.breaks and settings.prompt < len(run.tokens) else -1,
+        "ranges": limits,
+        **_matrices(at, head, kv_head),
+        **_ledger(run, max(limits.values())),
+    }
+
+
+def _matrices(at: LayerRun, head: int, kv_head: int) -> dict:
+    """The tensors of one head, and the three projections that made them."""
+    heads, kv_heads = at.q.shape[0], at.k.shape[0]
+    bias = at.cached_bias
+    return {
+        "x": rows(at.cached_x),  # (T, d_model)
+        "q": rows(at.cached_q[head]),  # (T, Dk)
+        "k": rows(at.cached_k[kv_head]),  # (T, Dk)
+        "v": rows(at.cached_v[kv_head]),  # (T, Dv)
+        "o": rows(at.cached_mixed[head]),  # (T, Dv)
+        "raw": rows(at.cached_raw[head]),  # (T, T)
+        "scaled": rows(at.cached_scaled[head]),  # (T, T)
+        "weights": rows(at.cached_weights[head], hide=_came_later(at)),  # (T, T)
+        "bias": None if bias is None else rows(bias[head]),  # (T, T)
+        "visible": bits(at.cached_visible),
+        "present": bits(at.cached_present),
+        "projections": {
+            "q": packed(at.w_q.tensor_split(heads, dim=1)[head]),  # (d_model, Dk)
+            "k": packed(at.w_k.tensor_split(kv_heads, dim=1)[kv_head]),
+            "v": packed(at.w_v.tensor_split(kv_heads, dim=1)[kv_head]),
+        },
+    }
+
+
+def _came_later(at: LayerRun) -> Tensor:
+    """(T, T) bool: neither worked out nor hidden by the mask: the key came after the row's step."""
+    n = at.cached_present.shape[0]
+    ahead = torch.ones(n, n, dtype=torch.bool).triu(1)
+    return ~at.cached_present & ahead
+
+
+def _ledger(run: DecodeRun, largest: float) -> dict:
+    """Work, bytes and differences of every step; `largest` is the size of the numbers that were added up."""
+    cached, full = run.multiplies_cached.tolist(), run.multiplies_full.tolist()
+    delta = [_step_delta(run, step) for step in range(len(run.tokens))]
+    return {
+        "multiplies": {
+            "cached": cached,
+            "full": full,
+            "cached_total": list(accumulate(cached)),
+            "full_total": list(accumulate(full)),
+        },
+        "cache_bytes": run.cache_bytes.tolist(),
+        "element_bytes": run.layers[0].k.element_size(),
+        "delta": delta,
+        "verdicts": [_verdict(run, largest, value) for step, value in enumerate(delta)],
+    }
+
+
+def _step_delta(run: DecodeRun, step: int) -> float | None:
+    """A step's largest difference; the prompt is one step, so its last token carries that of all its rows."""
+    first = run.settings.prompt - 1
+    measured = run.step_delta[: step + 1] if step == first else run.step_delta[step : step + 1]
+    value = measured.max().item()
+    return value if np.isfinite(value) else None
+
+
+def _verdict(run: DecodeRun, largest: float, delta: float | None) -> str:
+    """What a step's difference means: zero, rounding, broken (a break is on), later (a row sees later keys), unexplained."""
+    settings = run.settings
+    if delta is None:
+        return "unmeasured"
+    if delta == 0:
+        return "zero"
+    # Both ways of working a row out round each result once per term; a bound that grows with the numbers at hand.
+    rounding = torch.finfo(run.layers[0].k.dtype).eps * 16 * largest
+    if delta <= rounding:
+        return "rounding"
+    if settings.breaks:
+        return "broken"
+    looks_ahead = settings.mask == "bidirectional" or (settings.mask == "prefix" and settings.width > settings.prompt)
+    if looks_ahead and settings.layers > 1:
+        return "later"
+    return "unexplained"
+
+
+def _positions(run: DecodeRun) -> list[int]:
+    """The position whose signal each token got in the cached run."""
+    prompt, restarts = run.settings.prompt, "position" in run.settings.breaks
+    return [i - prompt if restarts and i >= prompt else i for i in range(len(run.tokens))]
+
+
+def rows(matrix: Tensor, hide: Tensor | None = None) -> list[list[float | None]]:
+    """A matrix as rows of plain floats, as short as its type allows (9 digits for float32); what is not finite is null."""
+    values = matrix.float().numpy() if matrix.dtype in (torch.float16, torch.bfloat16) else matrix.numpy()
+    shown = np.isfinite(values) if hide is None else np.isfinite(values) & ~hide.numpy()
+    if values.dtype == np.float32:  # the nearest 9-digit decimal: reads back as the same float32
+        plain = [[float(f"{v:.9g}") for v in row] for row in values.tolist()]
+    else:
+        plain = values.tolist()
+    return [[v if ok else None for v, ok in zip(*pair, strict=True)] for pair in zip(plain, shown.tolist(), strict=True)]
+
+
+def bits(matrix: Tensor) -> list[str]:
+    """A bool matrix as one string of 0 and 1 a row."""
+    return ["".join("01"[cell] for cell in row) for row in matrix.int().tolist()]
+
+
+def packed(matrix: Tensor) -> dict:
+    """A weight matrix (rows, columns) as base64 of little-endian floats: it is by far the largest part of a scene."""
+    values = (matrix if matrix.dtype == torch.float64 else matrix.float()).contiguous().numpy()
+    little = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    return {
+        "rows": matrix.shape[0],
+        "columns": matrix.shape[1],
+        "bytes": values.dtype.itemsize,
+        "data": base64.b64encode(little.tobytes()).decode("ascii"),
+    }
