@@ -1,0 +1,12 @@
+"""About: the conventions, what is counted, what this model leaves out, and the versions that made the numbers."""
+
+import streamlit as st
+
+from ui import frame, text, versions
+
+page = frame.open("about")
+frame.write_address(page)
+with st.container(key="prose", width=760):
+    st.markdown(text.lesson(page.lang, "about"))
+    st.markdown(f"#### {page.t('about.versions')}")
+    versions.table(page.t)

@@ -1,0 +1,100 @@
+"""What every page opens with: the title, the ways to the other pages, language, share, reset; the reader's settings."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attention import Settings
+from ui import address, repair, runs, state, text
+
+PAGES = {"decode": "app.py", "about": "pages/about.py"}
+LONGEST_LINK = 2000
+STYLE = Path(__file__).parent / "frame.css"
+ICON = text.ASSETS / "icon.svg"
+
+
+@dataclass(frozen=True)
+class Page:
+    """One run of one page: its words, what the reader asks for, what runs instead where that cannot."""
+
+    name: str
+    lang: str
+    t: text.Text
+    asked: dict
+    settings: Settings | None
+    look: repair.Look
+    notes: tuple[repair.Note, ...]
+    link: dict[str, str]
+
+    def at(self, *fields: str) -> tuple[repair.Note, ...]:
+        """The notes that belong to these controls."""
+        return tuple(note for note in self.notes if note.field in fields)
+
+
+def open(name: str) -> Page:
+    """Draws the frame of a page and returns what the page goes on with."""
+    lang = state.language()
+    t = text.load(lang)
+    st.set_page_config(
+        page_title=f"{t(f'nav.{name}')} · {t('frame.title')}", page_icon=str(ICON), layout="wide",
+        initial_sidebar_state=340,
+    )  # fmt: skip
+    runs.settle()
+    st.html(STYLE)
+    settings, look, notes, asked = repair.repair(state.values(t("examples.default")))
+    link = repair.link({**asked, "step": None}, state.chosen_language())
+    page = Page(name, lang, t, asked, settings, look, notes, link)
+    _header(page)
+    return page
+
+
+def write_address(page: Page) -> None:
+    """Puts the link into the address bar; for pages and moments without a stage, which does it itself."""
+    address.mount(page.link)
+
+
+def _header(page: Page) -> None:
+    t = page.t
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
+        st.markdown(f"### {t('frame.title')}", width="content")
+        for name, file in PAGES.items():
+            st.page_link(file, label=t(f"nav.{name}"), query_params=_travelling(page), disabled=name == page.name)
+        st.space("stretch")
+        _language(page)
+        _share(page)
+        st.button(t("frame.reset"), icon=":material/restart_alt:", key="reset", type="tertiary",
+                  help=t("frame.reset_help"), on_click=state.reset)  # fmt: skip
+
+
+def _travelling(page: Page) -> dict[str, str]:
+    step = page.asked["step"]
+    return {**page.link, "step": str(step)} if step else page.link
+
+
+def _language(page: Page) -> None:
+    key = state.seed("lang", page.lang)
+    st.segmented_control(
+        page.t("frame.language"), list(text.LANGUAGES), format_func=text.LANGUAGES.get, required=True, key=key,
+        label_visibility="collapsed", on_change=state.keep, args=("lang", key),
+    )  # fmt: skip
+
+
+def _share(page: Page) -> None:
+    t = page.t
+    with st.popover(t("frame.share"), icon=":material/link:", type="tertiary", key="share"):
+        st.markdown(t("frame.share_sentence"))
+        whole = f"{st.context.url or ''}?{urlencode(_travelling(page))}"
+        if len(whole) <= LONGEST_LINK:
+            st.code(whole, language=None, wrap_lines=True)
+            return
+        st.warning(t("frame.share_long", n=len(whole), most=LONGEST_LINK))
+        if page.settings:
+            exports_run(page)
+
+
+def exports_run(page: Page) -> None:
+    from ui import exports
+
+    exports.run_button(page, "share_run")

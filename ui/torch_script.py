@@ -1,0 +1,2 @@
+"""stub"""
+def script(settings, layer, head): return ""
