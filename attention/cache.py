@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from .masks import whole
+from .checks import whole
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .masks import whole
+from .checks import broadcasts, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +29,9 @@ class AttentionTrace:
 class NotFiniteError(ValueError):
     """A number that is not finite reached attention or was made there. `culprit` names it in a few words."""
 
-    def __init__(self, culprit: str, needed: str):
+    def __init__(self, culprit: str, arrived: str, needed: str):
         self.culprit = culprit
-        super().__init__(f"{culprit}; {needed}")
+        super().__init__(f"{culprit}: {arrived}; {needed} needed")
 
 
 def attend(
@@ -114,19 +114,14 @@ def _check_inputs(q, k, v, visible, bias, scale) -> float:
             f"visible: {visible.dtype} arrived; Bool is needed, True where a query may read a key"
         )
     for name, x in (("visible", visible), ("bias", bias)):
-        if x is not None and not _broadcasts(x.shape, square):
+        if x is not None and not broadcasts(x.shape, square):
             raise ValueError(
                 f"{name}: shape {tuple(x.shape)} arrived; one that broadcasts to {square} is needed"
             )
     scale = 1.0 / math.sqrt(d_k) if scale is None else float(scale)
     if not math.isfinite(scale):
-        raise NotFiniteError(f"scale: {scale} arrived", "a finite number is needed")
+        raise NotFiniteError("scale", f"{scale} arrived", "a finite number is")
     return scale
-
-
-def _broadcasts(shape, target) -> bool:
-    fits = len(shape) <= len(target)
-    return fits and all(a in (1, b) for a, b in zip(reversed(shape), reversed(target), strict=False))
 
 
 def _check_finite(q, k, v, raw, scaled, mixed, scale, bias) -> None:
@@ -136,17 +131,11 @@ def _check_finite(q, k, v, raw, scaled, mixed, scale, bias) -> None:
         return
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not x.isfinite().all():
-            raise NotFiniteError(f"{name}: a number that is not finite arrived", "finite numbers are needed")
-    if bias is not None and (bias.isnan() | (bias == math.inf)).any():
-        raise NotFiniteError("bias: NaN or +inf arrived", "finite numbers are needed, or -inf to hide a key")
-    hidden = (
-        torch.zeros_like(scaled, dtype=torch.bool) if bias is None else (bias == -math.inf).expand_as(scaled)
-    )
-    needed = f"numbers within the range of {q.dtype} are needed"
-    for name, x in (
-        ("q.k", raw),
-        (f"q.k * {scale:.4g}", scaled.masked_fill(hidden, 0.0)),
-        ("weights.v", mixed),
-    ):
+            raise NotFiniteError(name, "a number that is not finite arrived", "finite numbers are")
+    hidden = torch.zeros(1, dtype=torch.bool) if bias is None else bias == -math.inf
+    if bias is not None and not (bias.isfinite() | hidden).all():
+        raise NotFiniteError("bias", "NaN or +inf arrived", "finite numbers, or -inf to hide a key, are")
+    scores = (("q.k", raw), (f"q.k * {scale:.4g}", scaled.masked_fill(hidden, 0.0)), ("weights.v", mixed))
+    for name, x in scores:
         if not x.isfinite().all():
-            raise NotFiniteError(f"{name}: an overflow in {q.dtype}", needed)
+            raise NotFiniteError(name, f"a number beyond {q.dtype} came out", "smaller numbers are")

@@ -4,10 +4,10 @@ Axes: n_q queries, n_k keys, both >= 1. When n_q < n_k the queries are the last 
 that a mask of one row is the row of the newest token. All return Bool (n_q, n_k); combine them with &.
 """
 
-import operator
-
 import torch
 from torch import Tensor
+
+from .checks import whole
 
 
 def bidirectional(n_q: int, n_k: int) -> Tensor:
@@ -61,16 +61,3 @@ def _keep_tensor(keep) -> Tensor:
             f"keep: {arrived} arrived; a list or Bool tensor of shape (n_k,), n_k >= 1, is needed"
         )
     return keep
-
-
-def whole(name: str, value, low: int) -> int:
-    """`value` as an int >= low, or a ValueError that names `name`."""
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name}: {value!r} arrived; a whole number >= {low} is needed") from None
-    if number < low:
-        raise ValueError(f"{name}: {number} arrived; a whole number >= {low} is needed")
-    return number

@@ -6,7 +6,8 @@ Axes: T tokens, D features of one head, n_q queries, n_k keys (n_q < n_k: the la
 import torch
 from torch import Tensor
 
-from .masks import key_distance, whole
+from .checks import broadcasts, whole
+from .masks import key_distance
 
 PAIRINGS = ("interleaved", "halves")
 
@@ -36,7 +37,7 @@ def rotate(x: Tensor, positions, base: float = 10000.0, pairing: str = "interlea
     section 3.4.2.
     """
     cos, sin = rotary_table(positions, x.shape[-1], base)  # each (..., T, D/2)
-    if not x.is_floating_point() or torch.broadcast_shapes(cos.shape[:-1], x.shape[:-1]) != x.shape[:-1]:
+    if not x.is_floating_point() or not broadcasts(cos.shape[:-1], x.shape[:-1]):
         arrived = f"{x.dtype} of shape {tuple(x.shape)} with positions of shape {tuple(cos.shape[:-1])}"
         raise ValueError(f"x: {arrived} arrived; floating (..., T, D) and one position a token are needed")
     return turn(x, cos, sin, pairing)
