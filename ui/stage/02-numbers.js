@@ -5,7 +5,7 @@ const minus = (text) => text.replace("-", "−");
 // Fits a cell: ".24", "−1.7", "6e−9", ">.99".
 function short(value) {
   const size = Math.abs(value);
-  if (size === 0) return "0";
+  if (size === 0 || size === 1) return minus(String(value));
   if (size < 0.005 || size >= 9999.5) return minus(value.toExponential(0).replace("e+", "e")).replace("e-", "e−");
   if (value < 1 && value >= 0.995) return ">.99";
   if (size < 0.995) return minus(value.toFixed(2).replace("0.", "."));
@@ -27,7 +27,6 @@ const scientific = (value) =>
 
 const whole = (value, lang) => value.toLocaleString(lang === "zh" ? "zh-CN" : "en-US");
 
-// The shortest power-of-ten-friendly number that is not below `value`: what a colour bar can print.
 function dot(a, b) {
   let sum = 0;
   for (let i = 0; i < a.length; i += 1) sum += a[i] * b[i];

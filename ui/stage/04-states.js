@@ -10,6 +10,12 @@ function keyState(scene, row, step) {
   return row < step + 1 - window ? "evicted" : "cached";
 }
 
+// How many keys a step reads: all that came, or what a rolling window holds. The prefill reads its whole block.
+function keysHeld(scene, step) {
+  const rolls = scene.settings.mask === "window" && step > scene.prompt - 1;
+  return rolls ? Math.min(step + 1, scene.settings.width) : step + 1;
+}
+
 function scoreState(scene, row, column, step) {
   if (row > step || column > step) return "future";
   const born = stepOfRow(scene, row);

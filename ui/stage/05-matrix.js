@@ -1,9 +1,8 @@
 // A grid of cells: built once per shape, refilled afterwards, and on a step only the cells that change are touched.
 
-const MARK = { masked: "−∞", never: "", future: "", evicted: "" };
 const LABEL_FONT = 11;
 
-const cellWidth = (n) => [[6, 38], [8, 34], [12, 27], [16, 24], [24, 18], [32, 14], [48, 9]].find(([most]) => n <= most)?.[1] ?? 7;
+const cellWidth = (n) => [[8, 42], [12, 34], [16, 26], [24, 18], [32, 14], [48, 9]].find(([most]) => n <= most)?.[1] ?? 7;
 const rowHeight = (n) => [[8, 26], [12, 22], [16, 20], [24, 16], [32, 13], [48, 9]].find(([most]) => n <= most)?.[1] ?? 7;
 const featureWidth = (n) => [[8, 22], [16, 14], [32, 10]].find(([most]) => n <= most)?.[1] ?? 8;
 
@@ -39,8 +38,18 @@ function matrix(options) {
 
   const rects = [];
   const texts = [];
-  const shown = new Array(rows * columns);
+  const states = new Array(rows * columns);
+  const values = new Array(rows * columns);
+  let drawn = null;
   let addressed = "";
+  let scale = 1;
+  let lit = [];
+  const dyes = new Map();
+  const dye = (label, kind) => {
+    if (dyes.get(label) === kind) return;
+    dyes.set(label, kind);
+    label.setAttribute("data-kind", kind);
+  };
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < columns; column += 1) {
       const place = { x: column * width, y: row * height, width: width - gap, height: height - gap, rx: gap > 1 ? 3 : 1 };
@@ -53,7 +62,7 @@ function matrix(options) {
   }
   cells.append(...rects, ...texts);
 
-  function paint(at, state, value, print, look) {
+  function paint(at, state, value, print, look, mark) {
     const rect = rects[at];
     rect.setAttribute("data-state", state);
     if (value === null) rect.removeAttribute("data-value");
@@ -62,19 +71,23 @@ function matrix(options) {
     rect.style.fill = colour ? colour.fill : state === "masked" ? `url(#${uid}-hatch)` : state === "never" ? `url(#${uid}-dots)` : "";
     if (!numbers) return;
     texts[at].style.fill = colour ? colour.ink : "";
-    setText(texts[at], print !== null ? short(print) : MARK[state] || "");
+    setText(texts[at], print !== null ? short(print) : mark);
   }
 
-  // view(row, column) -> [state, value or null, whether the value is what the cell shows]
+  // view(row, column, out) fills out with [state, value or null, whether the cell shows it (or the mark of its state)]
+  const out = ["", null, false];
   function update(view, look, version) {
+    const stale = version !== drawn;
+    drawn = version;
     for (let row = 0, at = 0; row < rows; row += 1) {
       for (let column = 0; column < columns; column += 1, at += 1) {
-        const [state, value, visible] = view(row, column);
-        const key = `${state}|${value}|${version}`;
-        if (shown[at] === key) continue;
-        shown[at] = key;
+        view(row, column, out);
+        const [state, value, visible] = out;
+        if (!stale && states[at] === state && values[at] === value) continue;
+        states[at] = state;
+        values[at] = value;
         const print = visible && value !== null ? value : null;
-        paint(at, state, value, print, print === null ? null : look(print));
+        paint(at, state, value, print, print === null ? null : look(print), visible && state === "masked" ? "−∞" : "");
       }
     }
   }
@@ -84,6 +97,7 @@ function matrix(options) {
 
   function place(layer, className, boxes) {
     const wanted = boxes.filter((box) => (box.rows ?? 1) > 0 && (box.columns ?? 1) > 0);
+    if (!wanted.length && !layer.childNodes.length) return;
     layer.replaceChildren(...wanted.map((box) => outline(`${className} ${box.kind || ""}`, box)));
   }
 
@@ -93,16 +107,17 @@ function matrix(options) {
     frame: (boxes) => place(frames, "lr-frame", boxes),
     light(boxes, litRows = [], litColumns = []) {
       place(lights, "lr-light", boxes);
-      rowNodes.forEach((label, row) => label.classList.toggle("lr-lit", litRows.includes(row)));
-      columnNodes.forEach((label, column) => label.classList.toggle("lr-lit", litColumns.includes(column)));
+      for (const label of lit) label.removeAttribute("data-lit");
+      lit = [...litRows.map((row) => rowNodes[row]), ...litColumns.map((column) => columnNodes[column])].filter(Boolean);
+      for (const label of lit) label.setAttribute("data-lit", "");
     },
     label(step, focus) {
-      rowNodes.forEach((node_, row) => { node_.classList.toggle("lr-now", row === focus); node_.classList.toggle("lr-later", row > step); });
-      columnNodes.forEach((node_, column) => node_.classList.toggle("lr-later", column > step));
+      rowNodes.forEach((label, row) => dye(label, row === focus ? "now" : row > step ? "later" : "seen"));
+      columnNodes.forEach((label, column) => dye(label, column > step ? "later" : "seen"));
     },
     // On a phone a finger needs about 20 px; the panel scrolls instead of squeezing the cells.
     fit(smallest) {
-      const scale = Math.max(1, smallest / Math.min(width, height));
+      scale = Math.max(1, smallest / Math.min(width, height));
       setAttributes(node, { width: full[0] * scale, height: full[1] * scale });
     },
     // Where the grid stands in its tensor: a strip moves with the row in focus, a wide cache turns its pages.
@@ -115,7 +130,8 @@ function matrix(options) {
         rect.setAttribute("data-col", column + (at % columns));
       });
     },
-    rows, columns, width, left,
+    span: (column) => [(left + column * width) * scale, (left + (column + 1) * width + slant) * scale],
+    rows, columns,
     cellAt: (row, column) => rects[row * columns + column],
   };
 }

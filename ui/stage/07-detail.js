@@ -114,7 +114,7 @@ function sentenceOf(target, scene, step) {
     const value = kind === "output" ? scene.o[row][column] : scene[target.vector][row][column];
     return `${titleOf(target, scene)}: ${precise(value)}. ${stateWords}`;
   }
-  if (scene.visible[row][column] !== "1") return `${titleOf(target, scene)}: ${scene.words.state_masked}`;
+  if (scene.visible[row][column] !== "1") return `${titleOf(target, scene)}: ${scene.present[row][column] === "1" ? scene.words.state_masked : scene.words.why_never}`;
   return fill(scene.words.say_score, {
     title: titleOf(target, scene), raw: precise(scene.raw[row][column]),
     scaled: precise(scene.scaled[row][column]), weight: precise(scene.weights[row][column]), state: stateWords,

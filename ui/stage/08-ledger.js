@@ -9,7 +9,7 @@ function ledgerCard(words) {
   nodes["mul-step"].classList.add("lr-now");
   const part = Object.fromEntries(["saved", "savedTotal", "cached", "full", "verdict", "delta", "bytes", "sentence", "mark"].map((name) => [name, el("span")]));
   const row = (title, ...cells) => el("tr", {}, el("th", { scope: "row" }, title), ...cells.map((cell) => el("td", {}, cell)));
-  const node = el("div", { class: "lr-ledger" },
+  const node = el("div", { class: "lr-ledger" }, el("div", {},
     el("table", {},
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, words.multiplies), el("th", { scope: "col" }, words.this_step), el("th", { scope: "col" }, words.so_far))),
       el("tbody", {},
@@ -17,13 +17,13 @@ function ledgerCard(words) {
         row(words.without_cache, nodes["mul-step-full"], nodes["mul-total-full"]),
         row(words.saved, part.saved, part.savedTotal))),
     el("details", { class: "lr-formula" }, el("summary", {}, words.formula),
-      el("p", {}, part.cached), el("p", {}, part.full), el("p", { class: "lr-quiet" }, words.not_counted)),
+      el("p", {}, part.cached), el("p", {}, part.full), el("p", { class: "lr-quiet" }, words.not_counted))), el("div", {},
     el("div", { class: "lr-twin" },
       el("p", { class: "lr-delta" }, words.twin, " ", el("b", {}, "max|Δ| = ", nodes.delta), " ", part.mark),
       el("p", { class: "lr-quiet" }, part.sentence)),
     el("p", {}, el("b", {}, words.cache_holds, " "), part.bytes, " = ", nodes["cache-bytes"], " B"),
-    el("p", {}, el("b", {}, words.q_cache, " "), el("span", { class: "lr-quiet" }, words.no_q_cache)));
-  return { node, nodes, part };
+    el("p", {}, el("b", {}, words.q_cache, " "), el("span", { class: "lr-quiet" }, words.no_q_cache))));
+  return { node, nodes, part, summary: el("span", { class: "lr-summary" }) };
 }
 
 // full(t) and cached(t) per layer as architecture fixes them, with the numbers in their places
@@ -74,6 +74,9 @@ function updateLedger(ledger, scene, step) {
   setText(part.bytes, `${fill(scene.words.n_keys, { n: held })} × ${settings.kv_heads} × (${settings.d_k} + ${settings.d_v}) × ${scene.element_bytes} B${layers}`);
   const right = ["rounding", "zero"].includes(scene.verdicts[step]);
   setAttributes(ledger.node, { "data-verdict": scene.verdicts[step] });
-  setText(part.mark, right ? "✓" : "✗");
+  const mark = right ? "✓" : "✕";
+  setText(part.mark, mark);
+  setText(ledger.summary, `${scene.words.saved} ${ratio(numbers["mul-step-full"], numbers["mul-step"])}  ·  max|Δ| = ${scientific(scene.delta[step])} ${mark}`);
+  setAttributes(ledger.summary, { "data-verdict": scene.verdicts[step] });
   setText(part.sentence, verdictSentence(scene, step));
 }

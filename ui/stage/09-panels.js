@@ -20,7 +20,7 @@ function legendBar(scene, kind) {
   const range = scene.ranges[kind];
   const marks = kind === "weight" ? ["0", "1"] : [`−${range}`, "0", `+${range}`];
   return el("div", { class: "lr-bar-legend", "data-kind": kind, "data-range": range, role: "img", "aria-label": fill(words[`bar_${kind}`], { range }) },
-    el("div", { class: "lr-ramp" }, ...stops), el("div", { class: "lr-ticks" }, ...marks.map((mark) => el("span", {}, mark))));
+    el("span", {}, fill(words[`bar_${kind}`], { range })), el("div", { class: "lr-ramp" }, ...stops), el("div", { class: "lr-ticks" }, ...marks.map((mark) => el("span", {}, mark))));
 }
 
 function paintBars(root, look) {
@@ -70,12 +70,12 @@ function buildPanels(scene, uid, family) {
   for (const name of ["scores", "weights"]) {
     grids[name] = { panel: name, grid: matrix(square) };
     const box = framed(name, name, grids[name].grid, words[`panel_${name}`]);
-    const axes = el("p", { class: "lr-axes lr-quiet" }, words.axes);
-    cards[name] = name === "scores" ? card(name, "", "", shows, axes, box, legendBar(scene, "score"), blocks) : card(name, words.panel_weights, words.weights_note, axes, box, legendBar(scene, "weight"));
+    const axes = (...more) => el("div", { class: "lr-axes lr-quiet" }, el("span", {}, words.axes), ...more);
+    cards[name] = name === "scores" ? card(name, "", "", axes(shows), box, legendBar(scene, "score"), blocks) : card(name, words.panel_weights, words.weights_note, axes(), box, legendBar(scene, "weight"));
     cards[name].box = box;
   }
 
-  const cell = n <= 16 ? 38 : cellWidth(n) + 4;
+  const cell = n <= 10 ? 40 : n <= 16 ? 34 : cellWidth(n) + 4;
   const rows = STRIPS.map((name, i) => el("div", { class: "lr-strip" }, el("span", { class: "lr-strip-name" }, rowTitle(name, scene)),
     strip(name, name, n, { width: cell, height: n <= 16 ? 28 : 20, numbers: n <= 16, columnLabels: i === 0 ? short_ : null })));
   const across = Math.min(scene.o[0].length, PAGE);
@@ -99,32 +99,31 @@ function rowTitle(name, scene) {
   return { "row-raw": "q·k", "row-scaled": scaleText(scene) + bias, "row-masked": words.row_masked, "row-weights": "softmax" }[name];
 }
 
-// view functions: [state, value or null, whether the cell prints it]
+// view functions: each fills `out` with [state, value or null, whether the cell shows it]
 function viewsOf(scene, step, focus, shows, pageOf) {
-  const score = (values) => (row, column) => {
+  const tell = (out, state, value, visible) => { out[0] = state; out[1] = value; out[2] = visible; };
+  const score = (values) => (row, column, out) => {
     const state = scoreState(scene, row, column, step);
-    return [state, WORKED.has(state) ? values[row][column] : null, true];
+    tell(out, state, WORKED.has(state) ? values[row][column] : null, true);
   };
-  const strip = (values, hides) => (_, column) => {
+  const strip = (values, hides) => (_, column, out) => {
     const state = scoreState(scene, focus, column, step);
-    const worked = state !== "future" && scene.present[focus][column] === "1" && !(hides && state === "masked");
-    return [state, worked ? values[focus][column] : null, true];
+    const worked = state !== "future" && scene.present[focus][column] === "1";
+    const hidden = hides && state === "masked";
+    tell(out, state, worked && !hidden ? values[focus][column] : null, worked || hidden);
   };
-  const kept = (values) => (row, column) => {
+  const kept = (values) => (row, column, out) => {
     const state = keyState(scene, row, step);
-    const value = values[row][column + pageOf(values)];
-    return [state, KEPT.has(state) ? value ?? null : null, true];
+    tell(out, state, KEPT.has(state) ? values[row][column + pageOf(values)] ?? null : null, true);
   };
-  const vector = (values) => (_, column) => ["now", values[focus][column + pageOf(values)] ?? null, true];
+  const vector = (values) => (_, column, out) => tell(out, "now", values[focus][column + pageOf(values)] ?? null, true);
+  const weight = (row, column, out) => {
+    const state = scoreState(scene, row, column, step);
+    tell(out, state, state === "masked" || WORKED.has(state) ? scene.weights[row][column] : null, state !== "masked");
+  };
   return {
     x: vector(scene.x), q: vector(scene.q), k: vector(scene.k), v: vector(scene.v),
-    "k-cache": kept(scene.k), "v-cache": kept(scene.v),
-    "scores": score(scene[shows]),
-    "weights": (row, column) => {
-      const state = scoreState(scene, row, column, step);
-      const known = state === "masked" || WORKED.has(state);
-      return [state, known ? scene.weights[row][column] : null, state !== "masked"];
-    },
+    "k-cache": kept(scene.k), "v-cache": kept(scene.v), "scores": score(scene[shows]), "weights": weight,
     "row-raw": strip(scene.raw, false), "row-scaled": strip(scene.scaled, false), "row-masked": strip(scene.scaled, true),
     "row-weights": strip(scene.weights, false), "row-output": vector(scene.o),
   };

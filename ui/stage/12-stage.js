@@ -76,7 +76,8 @@ function createStage(host, remember) {
     const { cards } = panels;
     const order = ["projection", "k-cache", "v-cache", "row", "detail", "scores", "weights", "ledger"];
     root.replaceChildren(probe, hatch(), parts.tokens, parts.phases,
-      el("div", { class: "lr-bar" }, bar.node, parts.headline, el("div", { class: "lr-tools lr-quiet" }, words.save, " ", save("svg"), save("png"))),
+      el("div", { class: "lr-bar" }, bar.node, el("div", { class: "lr-tools lr-quiet" }, words.save, " ", save("svg"), save("png"))),
+      el("div", { class: "lr-lead" }, parts.headline, panels.ledger.summary),
       el("div", { class: "lr-grid", "data-size": scene.tokens.length > 24 ? "large" : "small" }, ...order.map((name) => cards[name].section)),
       legend(), parts.say);
     panels.shows.addEventListener("click", (event) => {
@@ -93,9 +94,33 @@ function createStage(host, remember) {
     return prompt === scene.tokens.length ? prefill : `${prefill}  ${fill(words.phase_decode, { i: prompt + 1 })}`;
   }
 
+  // On a narrow or touched page cells grow to a finger's size; what no longer fits scrolls inside its panel.
   function fit() {
     const smallest = root.clientWidth < NARROW || matchMedia("(pointer: coarse)").matches ? FINGER : 0;
     for (const { grid } of Object.values(panels.grids)) grid.fit(smallest);
+    for (const held of Object.values(panels.grids)) held.scrolls = held.grid.node.parentElement.scrollWidth > held.grid.node.parentElement.clientWidth + 1;
+    followSoon();
+  }
+
+  // Keeps the token in focus and the newest key in sight where something scrolls. It waits for the frame to be
+  // painted: to ask for a scroll position earlier would lay the page out twice.
+  let following = 0;
+  function followSoon() {
+    cancelAnimationFrame(following);
+    following = requestAnimationFrame(() => setTimeout(follow));
+  }
+
+  function follow() {
+    const item = parts.tokens.children[state.focus];
+    if (item) reveal(parts.tokens, item.offsetLeft, item.offsetLeft + item.offsetWidth);
+    for (const name of [...STRIPS, "scores", "weights"]) {
+      const { grid, scrolls } = panels.grids[name];
+      if (scrolls) reveal(grid.node.parentElement, ...grid.span(state.step));
+    }
+  }
+
+  function reveal(box, from, to) {
+    if (from < box.scrollLeft || to > box.scrollLeft + box.clientWidth) box.scrollLeft = to - box.clientWidth * 0.7;
   }
 
   // ---- drawing a step: only what changes is touched --------------------------------------------------------------
@@ -112,9 +137,9 @@ function createStage(host, remember) {
     drawFrames();
     drawWords();
     updateLedger(panels.ledger, scene, step);
-    for (const bar of [root]) paintBars(bar, look);
     drawTokens();
     drawTarget();
+    followSoon();
     setAttributes(root, { "data-step": step, "data-focus": focus, "data-theme": look.theme });
     parts.bar.sync(fill(scene.words.slider_at, { i: step + 1, n: last() + 1, token: scene.labels[step] }));
     panels.cards.scores.box.setAttribute("data-shows", state.shows);
@@ -132,23 +157,25 @@ function createStage(host, remember) {
     const rows = prefill ? { row: 0, rows: step + 1 } : { row: step };
     const { grids } = panels;
     for (const name of ["k-cache", "v-cache"]) grids[name].grid.frame([rows]);
+    const held = keysHeld(scene, step);
+    const read = { column: step + 1 - held, columns: held };
     const blocks = prefill ? [{ ...rows, columns: step + 1 }]
-      : [{ rows: step, columns: step, kind: "lr-dashed" }, { rows: step, column: step, columns: 1, kind: "lr-dashed" }, { ...rows, columns: step + 1 }];
+      : [{ rows: step, columns: step, kind: "lr-dashed" }, { rows: step, column: step, columns: 1, kind: "lr-dashed" }, { ...rows, ...read }];
+    if (prefill) blocks.push({ row: focus, columns: step + 1, kind: "lr-thin" });
     for (const name of ["scores", "weights"]) grids[name].grid.frame(blocks);
-    for (const name of STRIPS) grids[name].grid.frame([{ columns: step + 1 }]);
-    if (prefill) for (const name of ["scores", "weights"]) grids[name].grid.frame([...blocks, { row: focus, columns: step + 1, kind: "lr-thin" }]);
+    for (const name of STRIPS) grids[name].grid.frame([read]);
   }
 
   function drawWords() {
     const { words, labels, settings } = scene;
     const { step, focus } = state;
     const prefill = step === first();
-    const values = { i: focus + 1, n: last() + 1, p: scene.prompt, t: step + 1, token: clip(labels[focus], 24), k: settings.d_k, v: settings.d_v, before: step };
+    const held = keysHeld(scene, step);
+    const values = { i: focus + 1, n: last() + 1, p: scene.prompt, t: step + 1, held, token: clip(labels[focus], 24), k: settings.d_k, v: settings.d_v, before: step };
     const { cards } = panels;
     setText(parts.headline, fill(words[prefill ? "headline_prefill" : "headline_decode"], values));
     setText(cards.projection.note, fill(words[prefill ? "projection_prefill" : "projection_decode"], values));
-    const held = settings.mask === "window" && !prefill ? Math.min(step + 1, settings.width) : step + 1;
-    const shared = { ...values, held, kv: scene.kv_head, g: settings.kv_heads };
+    const shared = { ...values, kv: scene.kv_head, g: settings.kv_heads };
     for (const [name, width] of [["k-cache", settings.d_k], ["v-cache", settings.d_v]]) {
       const key = name.replace("-", "_");
       setText(cards[name].heading, fill(words[`title_${key}`], { ...shared, width }));
@@ -170,9 +197,6 @@ function createStage(host, remember) {
       const kind = i > step ? "future" : i === step || prefill ? "now" : "earlier";
       setAttributes(button, { "data-state": kind, "aria-current": i === focus ? "step" : null });
     });
-    const button = parts.tokens.children[focus];
-    const strip = parts.tokens;
-    if (button.offsetLeft < strip.scrollLeft || button.offsetLeft + button.offsetWidth > strip.scrollLeft + strip.clientWidth) strip.scrollLeft = button.offsetLeft - strip.clientWidth / 2;
   }
 
   const targetNow = () => state.pin || state.point || strongest(scene, state.focus);
@@ -306,10 +330,15 @@ function createStage(host, remember) {
   });
   root.addEventListener("focusout", () => { if (state.walking) leave(); });
 
+  function recolour(theme) {
+    look = palette(theme);
+    paintBars(root, look);
+  }
+
   function retheme() {
     const theme = themeOf(probe);
     if (theme === look.theme) return;
-    look = palette(theme);
+    recolour(theme);
     if (scene) draw();
   }
   root.addEventListener("transitionend", (event) => { if (event.target === probe) retheme(); });
@@ -334,12 +363,13 @@ function createStage(host, remember) {
     if (state.pin) state.pin = clampTarget(state.pin, scene);
     if (nextShape !== shape) build();
     shape = nextShape;
-    look = palette(themeOf(probe));
+    recolour(themeOf(probe));
     draw();
   }
 
   function destroy() {
     parts?.bar.stop();
+    cancelAnimationFrame(following);
     watcher.disconnect();
     root.remove();
   }
