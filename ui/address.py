@@ -6,7 +6,9 @@ SCRIPT = """
 export default ({ data }) => {
   const url = new URL(window.location.href)
   const link = new URLSearchParams(data.link)
-  for (const [name, value] of url.searchParams) if (name === "step" || name.startsWith("embed")) link.set(name, value)
+  for (const [name, value] of url.searchParams) {
+    if (name === "step" || name.startsWith("embed")) link.set(name, value)
+  }
   url.search = link.toString()
   if (url.href !== window.location.href) window.history.replaceState(window.history.state, "", url)
 }

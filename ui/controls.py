@@ -1,4 +1,4 @@
-"""The settings: every widget has a key, a fixed range and one home, and the notes about its value stand below it."""
+"""The settings: every widget has a key, a fixed range and one home; notes about its value stand below it."""
 
 from collections.abc import Callable
 
@@ -24,14 +24,22 @@ def sentence(page) -> None:
     t = page.t
     key = state.seed("text", page.asked["text"])
     st.text_input(
-        t("controls.text.label"), key=key, placeholder=t("controls.text.placeholder"),
-        on_change=state.keep, args=("text", key),
-    )  # fmt: skip
+        t("controls.text.label"),
+        key=key,
+        placeholder=t("controls.text.placeholder"),
+        on_change=state.keep,
+        args=("text", key),
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="examples"):
         st.caption(t("examples.label"), width="content")
         for place, example in enumerate(t.tree("examples.sentences")):
-            st.button(example, key=f"example-{page.lang}-{place}", type="tertiary", on_click=state.choose,
-                      args=("text", example))  # fmt: skip
+            st.button(
+                example,
+                key=f"example-{page.lang}-{place}",
+                type="tertiary",
+                on_click=state.choose,
+                args=("text", example),
+            )
     for note in page.at("text"):
         st.warning(t.markdown(f"errors.{note.code}", **note.values))
 
@@ -44,11 +52,19 @@ def breaks(page, idle: dict[str, str]) -> None:
         for name in BREAKS:
             key = state.seed(f"break_{name}", name in on)
             st.checkbox(
-                t(f"breaks.{name}.label"), key=key, help=t(f"breaks.{name}.help"), on_change=state.keep_break,
-                args=(name, key, on), disabled=name in idle and name not in on,
-            )  # fmt: skip
+                t(f"breaks.{name}.label"),
+                key=key,
+                help=t(f"breaks.{name}.help"),
+                on_change=state.keep_break,
+                args=(name, key, on),
+                disabled=name in idle and name not in on,
+            )
     said = {name: (t(f"breaks.{name}.label"), _reason(t, code)) for name, code in idle.items()}
-    off = [t("breaks.idle_one", name=label, reason=reason) for name, (label, reason) in said.items() if name not in on]
+    off = [
+        t("breaks.idle_one", name=label, reason=reason)
+        for name, (label, reason) in said.items()
+        if name not in on
+    ]
     if off:
         st.caption(t("breaks.idle", reasons=" · ".join(off)))
     for label, reason in (said[name] for name in on if name in said):
@@ -94,8 +110,13 @@ def _positions(page) -> None:
 def _scale(page) -> None:
     t = page.t
     key = state.seed("scale", page.asked["scale"] == "on")
-    st.toggle(t("controls.scale.label"), key=key, help=t("controls.scale.help"), on_change=state.keep_scale,
-              args=("scale", key))  # fmt: skip
+    st.toggle(
+        t("controls.scale.label"),
+        key=key,
+        help=t("controls.scale.help"),
+        on_change=state.keep_scale,
+        args=("scale", key),
+    )
     _number(page, "temperature")
     notes(page, "scale", "temperature")
 
@@ -109,7 +130,8 @@ def _source(page) -> None:
 
 def _prompt(page) -> None:
     if page.settings:
-        _slider(page, "prompt", len(page.settings.tokens), page.settings.prompt)
+        _slider(page, "prompt", len(page.settings.tokens), page.settings.prompt, label="collapsed")
+    st.caption(page.t("controls.prompt.caption"))
     notes(page, "prompt")
 
 
@@ -124,15 +146,28 @@ def _look(page) -> None:
 def _dtype(page) -> None:
     t = page.t
     key = state.seed("dtype", page.asked["dtype"])
-    st.selectbox(t("controls.dtype.label"), CHOICES["dtype"], key=key, label_visibility="collapsed", filter_mode=None,
-                 on_change=state.keep, args=("dtype", key))  # fmt: skip
+    st.selectbox(
+        t("controls.dtype.label"),
+        CHOICES["dtype"],
+        key=key,
+        label_visibility="collapsed",
+        filter_mode=None,
+        on_change=state.keep,
+        args=("dtype", key),
+    )
     notes(page, "dtype")
 
 
 GROUPS: dict[str, Callable] = {
-    "sizes": _sizes, "mask": _mask, "positions": _positions, "scale": _scale, "prompt": _prompt, "look": _look,
-    "source": _source, "dtype": _dtype,
-}  # fmt: skip
+    "sizes": _sizes,
+    "mask": _mask,
+    "positions": _positions,
+    "scale": _scale,
+    "prompt": _prompt,
+    "look": _look,
+    "source": _source,
+    "dtype": _dtype,
+}
 
 
 # one widget
@@ -142,9 +177,15 @@ def _number(page, name: str) -> None:
     low, high = RANGES[name]
     key = state.seed(name, page.asked[name])
     st.number_input(
-        page.t(f"controls.{name}.label"), low, high, key=key, help=page.t(f"controls.{name}.help"),
-        on_change=state.keep, args=(name, key), **MORE.get(name, {"step": 1}),
-    )  # fmt: skip
+        page.t(f"controls.{name}.label"),
+        low,
+        high,
+        key=key,
+        help=page.t(f"controls.{name}.help"),
+        on_change=state.keep,
+        args=(name, key),
+        **MORE.get(name, {"step": 1}),
+    )
 
 
 def _choice(page, name: str, label: str = "collapsed") -> None:
@@ -152,20 +193,35 @@ def _choice(page, name: str, label: str = "collapsed") -> None:
     t = page.t
     key = state.seed(f"{name}_{page.lang}", page.asked[name])
     st.segmented_control(
-        t(f"controls.{name}.label"), CHOICES[name], format_func=t.tree(f"controls.{name}.options").get, key=key,
-        required=True, label_visibility=label, on_change=state.keep, args=(name, key), wrap=True, width="stretch",
+        t(f"controls.{name}.label"),
+        CHOICES[name],
+        format_func=t.tree(f"controls.{name}.options").get,
+        key=key,
+        required=True,
+        label_visibility=label,
+        on_change=state.keep,
+        args=(name, key),
+        wrap=True,
+        width="stretch",
         help=t(f"controls.{name}.help"),
-    )  # fmt: skip
+    )
     if "captions" in t.tree(f"controls.{name}"):
         st.caption(t(f"controls.{name}.captions.{page.asked[name]}"))
 
 
-def _slider(page, name: str, count: int, used: int) -> None:
+def _slider(page, name: str, count: int, used: int, label: str = "visible") -> None:
     """1 to count. The key has the count in it: no live slider has its range changed under it."""
     t = page.t
     if count == 1:
         st.caption(t(f"controls.{name}.one"))
         return
     key = state.seed(f"{name}_{count}", used)
-    st.slider(t(f"controls.{name}.label"), 1, count, key=key, help=t(f"controls.{name}.help"), on_change=state.keep,
-              args=(name, key))  # fmt: skip
+    st.slider(
+        t(f"controls.{name}.label"),
+        1,
+        count,
+        key=key,
+        label_visibility=label,
+        on_change=state.keep,
+        args=(name, key),
+    )

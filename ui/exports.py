@@ -15,30 +15,42 @@ def row(page, run: DecodeRun, found: matrices.Matrix) -> None:
     name = f"{found.name}-layer{look.layer}-head{look.head}.csv"
     with st.container(horizontal=True, gap="small", key="exports"):
         st.download_button(
-            t("exports.csv"), lambda: csv(found, run.settings.dtype, t("exports.masked")), name, "text/csv",
-            key="csv", icon=":material/table:", on_click="ignore",
-        )  # fmt: skip
+            t("exports.csv"),
+            lambda: csv(found, run.settings.dtype, t("exports.masked")),
+            name,
+            "text/csv",
+            key="csv",
+            icon=":material/table:",
+            on_click="ignore",
+        )
         run_button(page, "npz")
         with st.popover(t("exports.torch"), icon=":material/code:", key="torch", on_change="rerun") as box:
             if box.open:
                 st.caption(t("exports.torch_sentence"))
-                st.code(torch_script.script(run.settings, look.layer, look.head), language="python", height=420)
+                st.code(
+                    torch_script.script(run.settings, look.layer, look.head), language="python", height=420
+                )
 
 
 def run_button(page, key: str) -> None:
     """The whole run, the same file as the command line writes."""
     settings = page.settings
     st.download_button(
-        page.t("exports.run"), lambda: export.as_bytes(runs.get(settings)), "run.npz", "application/octet-stream",
-        key=key, icon=":material/download:", on_click="ignore",
-    )  # fmt: skip
+        page.t("exports.run"),
+        lambda: export.as_bytes(runs.get(settings)),
+        "run.npz",
+        "application/octet-stream",
+        key=key,
+        icon=":material/download:",
+        on_click="ignore",
+    )
 
 
 def csv(found: matrices.Matrix, dtype: str, masked: str) -> bytes:
     """A matrix with its labels on both sides. Hidden cells hold the word `masked`: no NaN, no infinity.
 
-    UTF-8 with a byte order mark: spreadsheets then read Chinese. Each label starts with its number, so none of
-    them can pass for a formula.
+    UTF-8 with a byte order mark: spreadsheets then read Chinese. Each label starts with its number, so none
+    can pass for a formula.
     """
     import pandas as pd
 

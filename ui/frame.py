@@ -1,4 +1,4 @@
-"""What every page opens with: the title, the ways to the other pages, language, share, reset; the reader's settings."""
+"""What every page opens with: title, other pages, language, share, reset; the reader's settings."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +38,11 @@ def open(name: str) -> Page:
     lang = state.language()
     t = text.load(lang)
     st.set_page_config(
-        page_title=f"{t(f'nav.{name}')} · {t('frame.title')}", page_icon=str(ICON), layout="wide",
+        page_title=f"{t(f'nav.{name}')} · {t('frame.title')}",
+        page_icon=str(ICON),
+        layout="wide",
         initial_sidebar_state=340,
-    )  # fmt: skip
+    )
     runs.settle()
     st.html(STYLE)
     settings, look, notes, asked = repair.repair(state.values(t("examples.default")))
@@ -60,12 +62,20 @@ def _header(page: Page) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
         st.markdown(f"### {t('frame.title')}", width="content")
         for name, file in PAGES.items():
-            st.page_link(file, label=t(f"nav.{name}"), query_params=_travelling(page), disabled=name == page.name)
+            st.page_link(
+                file, label=t(f"nav.{name}"), query_params=_travelling(page), disabled=name == page.name
+            )
         st.space("stretch")
         _language(page)
         _share(page)
-        st.button(t("frame.reset"), icon=":material/restart_alt:", key="reset", type="tertiary",
-                  help=t("frame.reset_help"), on_click=state.reset)  # fmt: skip
+        st.button(
+            t("frame.reset"),
+            icon=":material/restart_alt:",
+            key="reset",
+            type="tertiary",
+            help=t("frame.reset_help"),
+            on_click=state.reset,
+        )
 
 
 def _travelling(page: Page) -> dict[str, str]:
@@ -76,9 +86,15 @@ def _travelling(page: Page) -> dict[str, str]:
 def _language(page: Page) -> None:
     key = state.seed("lang", page.lang)
     st.segmented_control(
-        page.t("frame.language"), list(text.LANGUAGES), format_func=text.LANGUAGES.get, required=True, key=key,
-        label_visibility="collapsed", on_change=state.keep, args=("lang", key),
-    )  # fmt: skip
+        page.t("frame.language"),
+        list(text.LANGUAGES),
+        format_func=text.LANGUAGES.get,
+        required=True,
+        key=key,
+        label_visibility="collapsed",
+        on_change=state.keep,
+        args=("lang", key),
+    )
 
 
 def _share(page: Page) -> None:

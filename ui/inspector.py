@@ -17,7 +17,9 @@ CACHED = ("k", "v", "weights", "out")
 def show(page, run: DecodeRun) -> None:
     """A fragment: opening it or choosing a matrix leaves the stage alone."""
     t = page.t
-    with st.expander(t("inspector.title"), key="inspector", icon=":material/grid_on:", on_change="rerun") as box:
+    with st.expander(
+        t("inspector.title"), key="inspector", icon=":material/grid_on:", on_change="rerun"
+    ) as box:
         if not box.open:
             return
         found = matrices.matrix(run, page.look.layer, page.look.head, _chosen(page))
@@ -32,9 +34,15 @@ def _chosen(page) -> str:
     kept = state.saved().get("matrix", FIRST)
     key = state.seed(f"matrix_{page.lang}", kept)
     st.segmented_control(
-        t("inspector.which"), list(matrices.KINDS), format_func=t.tree("inspector.matrices").get, key=key, required=True,
-        on_change=state.keep, args=("matrix", key), wrap=True,
-    )  # fmt: skip
+        t("inspector.which"),
+        list(matrices.KINDS),
+        format_func=t.tree("inspector.matrices").get,
+        key=key,
+        required=True,
+        on_change=state.keep,
+        args=("matrix", key),
+        wrap=True,
+    )
     return st.session_state[key]
 
 
@@ -62,11 +70,15 @@ def _figure(page, found: matrices.Matrix) -> None:
         rows, columns = t(f"inspector.{found.kind.rows}"), t(f"inspector.{found.kind.columns}")
     shape = f"{found.kind.rows}/{found.kind.columns}/{len(found.rows)}×{len(found.columns)}"
     figure = figures.heatmap(
-        figures.Cells(found.values, found.hidden, square), figures.Axis(rows, found.rows),
-        figures.Axis(columns, found.columns), found.scale,
-        figures.Words(t("inspector.value"), t("inspector.masked")), keep=shape,
-    )  # fmt: skip
-    st.plotly_chart(figure, key="matrix_figure", config={"displaylogo": False})
+        figures.Cells(found.values, found.hidden, square),
+        figures.Axis(rows, found.rows),
+        figures.Axis(columns, found.columns),
+        found.scale,
+        figures.Words(t("inspector.value"), t("inspector.masked"), "" if found.name == "weights" else "−∞"),
+        theme="dark" if st.context.theme.type == "dark" else "light",
+        keep=shape,
+    )
+    st.plotly_chart(figure, width="content", key="matrix_figure", config={"displaylogo": False})
 
 
 def _under(page, run: DecodeRun, found: matrices.Matrix) -> None:
@@ -88,14 +100,14 @@ def _under(page, run: DecodeRun, found: matrices.Matrix) -> None:
 
 
 def agree(run: DecodeRun) -> bool:
-    """Whether nothing but rounding can lie between the full pass and the cached run: each row could read the same
-    keys in both, and no break is on that changes anything."""
+    """Whether nothing but rounding can lie between the full pass and the cached run: each row could read the
+    same keys in both, and no break is on that changes anything."""
     saw_the_same = all(bool((one.visible == one.cached_visible).all()) for one in run.layers)
     return saw_the_same and not set(run.settings.breaks) - set(idle_breaks(run.settings))
 
 
 def apart(run: DecodeRun) -> float:
-    """The largest difference between the full pass and the cached run, over k, v, weights and out of every layer."""
+    """The largest difference between the full pass and the cached run: k, v, weights, out of every layer."""
     return max((_apart(one, name) for one in run.layers for name in CACHED), default=math.nan)
 
 

@@ -22,7 +22,7 @@ class Head(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """read: the matrix out of a layer. rows, columns: `tokens`, or the name of an axis title for counted features."""
+    """read: the matrix out of a layer. rows, columns: `tokens`, or the axis title of counted features."""
 
     read: Callable[[LayerRun, Head], Tensor]
     rows: str
@@ -65,10 +65,14 @@ KINDS = {
     "masked": Kind(lambda one, head: one.masked[head.q], "tokens", "tokens", "scores"),
     "weights": Kind(lambda one, head: one.weights[head.q], "tokens", "tokens", "weights"),
     "mixed": Kind(lambda one, head: one.mixed[head.q], "tokens", "mixed_features", "vectors"),
-    "w_o": Kind(lambda one, head: one.w_o[head.q * head.d_v : (head.q + 1) * head.d_v], "mixed_features", "inputs",
-                "projections"),
+    "w_o": Kind(
+        lambda one, head: one.w_o[head.q * head.d_v : (head.q + 1) * head.d_v],
+        "mixed_features",
+        "inputs",
+        "projections",
+    ),
     "out": Kind(lambda one, head: one.out, "tokens", "inputs", "vectors"),
-}  # fmt: skip
+}
 
 
 def head_of(run: DecodeRun, head: int) -> Head:

@@ -1,5 +1,6 @@
-"""Colour ranges of a whole run: one per kind of number, so that a colour means the same in every layer, head and
-step. They cover the full pass and the cached run alike. Weights need none: they always run from 0 to 1.
+"""Colour ranges of a whole run: one per kind of number, so that a colour means the same everywhere in it.
+
+They cover the full pass and the cached run alike. Weights need none: they always run from 0 to 1.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""From what a link or a reader asks for to settings that can run, with a note for everything that had to be changed.
+"""From what a link or a reader asks for to settings that can run, with a note for all that had to be changed.
 
 Nothing here draws. A note names the control that it belongs to; `ui/controls.py` shows it there.
 """
@@ -33,7 +33,7 @@ class Look(NamedTuple):
 
 
 class Repaired(NamedTuple):
-    """settings: what runs, None where the text cannot. asked: the reader's own values, each legal by itself."""
+    """settings: what runs, None where the text cannot. asked: the reader's own values, each legal alone."""
 
     settings: Settings | None
     look: Look
@@ -63,8 +63,14 @@ def link(asked: dict, lang: str | None = None) -> dict[str, str]:
     """The settings as a link spells them: the text, and all that is not as it comes."""
     usual = {**DEFAULTS, "layer": 1, "head": 1, "step": None}
     kept = {name: asked[name] for name in NAMES[1:] if asked[name] not in (None, usual[name])}
-    words = {name: ",".join(value) if name == "breaks" else f"{value:.12g}" if name == "temperature" else str(value)
-             for name, value in kept.items()}  # fmt: skip
+    words = {
+        name: ",".join(value)
+        if name == "breaks"
+        else f"{value:.12g}"
+        if name == "temperature"
+        else str(value)
+        for name, value in kept.items()
+    }
     return {"text": asked["text"], **words, **({"lang": lang} if lang else {})}
 
 
@@ -106,7 +112,7 @@ def _inside(name: str, number, low, high, notes: list[Note]):
 def _choice(name: str, given, notes: list[Note]) -> str:
     if given in CHOICES[name]:
         return given
-    values = {"arrived": _short(given), "used": DEFAULTS[name], "choices": ", ".join(CHOICES[name])}
+    values = {"arrived": _short(given), "used": DEFAULTS[name], "choices": CHOICES[name]}
     notes.append(Note(name, "not_a_choice", values))
     return DEFAULTS[name]
 
@@ -169,4 +175,3 @@ def _look(asked: dict, settings: Settings, n: int, notes: list[Note]) -> Look:
         return asked[name]
 
     return Look(last("layer", settings.layers) or 1, last("head", settings.heads) or 1, last("step", n))
-

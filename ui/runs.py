@@ -48,6 +48,6 @@ def _long(settings: Settings) -> DecodeRun:
 
 @st.cache_resource(show_spinner=False)
 def settle() -> None:
-    """Once per server, after the heavy imports: takes them out of the full collection that follows every script run."""
+    """Once per server, after the heavy imports: the collection after every script run then skips them."""
     gc.collect()
     gc.freeze()

@@ -1,7 +1,7 @@
 """What one reader has chosen: a plain dict in the session, seeded from the link, the truth for every widget.
 
-Streamlit drops a widget's value when its page is left; the dict stays. So a widget is seeded from the dict before
-it is drawn, and a callback writes what the reader changes back before the script runs again.
+Streamlit drops a widget's value when its page is left; the dict stays. So a widget is seeded from the dict
+before it is drawn, and a callback writes what the reader changes back before the script runs again.
 """
 
 import streamlit as st
@@ -15,7 +15,7 @@ _MISSING = object()
 def saved() -> dict:
     """The reader's own values, by the names of the link; taken from the link on the session's first run.
 
-    A name that is missing stands at its default. Values out of a link stay text until their control is touched.
+    A missing name stands at its default. Values out of a link stay text until their control is touched.
     """
     if SAVED not in st.session_state:
         link = st.query_params
@@ -40,7 +40,7 @@ def chosen_language() -> str | None:
 def values(example: str) -> dict:
     """All of `saved()` that settings are made of; `example` is the sentence until there is one.
 
-    The step is the stage's: it writes it to the address bar itself, so it is read from there, anew at each run.
+    The step is the stage's, which writes it to the address bar: it is read from there, anew at each run.
     """
     if st.query_params.get("step"):
         saved()["step"] = st.query_params["step"]

@@ -35,8 +35,8 @@ class Text:
         return found
 
     def markdown(self, key: str, **values) -> str:
-        """As calling it, for a markdown widget: values that are text are shown literally."""
-        return self(key, **{name: plain(v) if isinstance(v, str) else v for name, v in values.items()})
+        """As calling it, for a markdown widget: text among the values, or lists of it, is shown literally."""
+        return self(key, **{name: _literal(value) for name, value in values.items()})
 
 
 def load(lang: str) -> Text:
@@ -53,6 +53,12 @@ def _read(lang: str, file: Path, _changed: int) -> Text:
 def lesson(lang: str, name: str) -> str:
     """The prose of a page, markdown."""
     return (ASSETS / "lessons" / lang / f"{name}.md").read_text(encoding="utf-8")
+
+
+def _literal(value):
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(plain, value))
+    return plain(value) if isinstance(value, str) else value
 
 
 def plain(text: str, longest: int = 80) -> str:

@@ -1,4 +1,4 @@
-"""The versions that a run was made with, read from the installed packages; nothing heavy is imported for it."""
+"""The versions that a run was made with, read from the installed packages without importing them."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
