@@ -15,7 +15,7 @@ function matrix(options) {
   const columnFont = Math.min(LABEL_FONT, Math.max(7, width));
   const family = options.family || "sans-serif";
   const widest = (labels, size) => Math.max(0, ...labels.map((label) => textWidth(label, `${size}px ${family}`)));
-  const left = rowLabels ? Math.ceil(widest(rowLabels, font)) + 8 : 0;
+  const left = rowLabels ? Math.ceil(widest(rowLabels, font)) + 8 : 3;
   const wide = columnLabels ? Math.ceil(widest(columnLabels, columnFont)) : 0;
   const level = wide <= width - 1;
   const top = columnLabels ? (level ? 16 : Math.ceil(Math.min(84, wide * 0.85 + 10))) : 0;

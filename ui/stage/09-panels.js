@@ -10,8 +10,8 @@ function card(name, title, subtitle, ...body) {
 }
 
 // A matrix in a box of its own that scrolls, takes the keyboard, and says what it is.
-function framed(panel, name, grid, say) {
-  return el("div", { class: "lr-scroll", tabindex: 0, role: "group", "data-panel": panel, "data-grid": name, "aria-label": say }, grid.node);
+function framed(panel, name, grid, say, className = "lr-scroll") {
+  return el("div", { class: `lr-box ${className}`, tabindex: 0, role: "group", "data-panel": panel, "data-grid": name, "aria-label": say }, grid.node);
 }
 
 function legendBar(scene, kind) {
@@ -41,10 +41,11 @@ function buildPanels(scene, uid, family) {
   const cards = {};
   const common = { uid, family };
 
-  const strip = (name, panel, columns, extra) => {
+  const strip = (name, panel, columns, extra, className) => {
     grids[name] = { panel, grid: matrix({ ...common, rows: 1, columns, rowLabels: null, columnLabels: null, ...extra }) };
-    return framed(panel, name, grids[name].grid, words[`panel_${name.replace("-", "_")}`] || name);
+    return framed(panel, name, grids[name].grid, words[`panel_${name.replace("-", "_")}`], className);
   };
+  const named = (name, box) => el("div", { class: "lr-strip" }, el("span", { class: "lr-strip-name" }, name), box);
 
   const vectors = ["x", "q", "k", "v"].map((vector) => {
     const width = scene[vector][0].length;
@@ -76,12 +77,13 @@ function buildPanels(scene, uid, family) {
   }
 
   const cell = n <= 10 ? 40 : n <= 16 ? 34 : cellWidth(n) + 4;
-  const rows = STRIPS.map((name, i) => el("div", { class: "lr-strip" }, el("span", { class: "lr-strip-name" }, rowTitle(name, scene)),
-    strip(name, name, n, { width: cell, height: n <= 16 ? 28 : 20, numbers: n <= 16, columnLabels: i === 0 ? short_ : null })));
+  // The strips of one row stand under each other, key under key, so they scroll as one; their names stay in sight.
+  const strips = el("div", { class: "lr-strips" }, ...STRIPS.map((name, i) => named(rowTitle(name, scene),
+    strip(name, name, n, { width: cell, height: n <= 16 ? 28 : 20, numbers: n <= 16, columnLabels: i === 0 ? short_ : null }, "lr-whole"))));
   const across = Math.min(scene.o[0].length, PAGE);
-  rows.push(el("div", { class: "lr-strip" }, el("span", { class: "lr-strip-name" }, "o = a·V"),
-    strip("row-output", "row-output", across, { width: across <= 16 ? 38 : featureWidth(across), height: across <= 16 ? 28 : 20, numbers: across <= 16 })));
-  cards.row = card("row", "", words.row_note, ...rows, el("div", { class: "lr-bars" }, legendBar(scene, "score"), legendBar(scene, "weight"), legendBar(scene, "vector")));
+  const output = named("o = a·V", strip("row-output", "row-output", across, {
+    width: across <= 16 ? 38 : featureWidth(across), height: across <= 16 ? 28 : 20, numbers: across <= 16 }));
+  cards.row = card("row", "", words.row_note, strips, output, el("div", { class: "lr-bars" }, legendBar(scene, "score"), legendBar(scene, "weight"), legendBar(scene, "vector")));
 
   const ledger = ledgerCard(words);
   cards.ledger = card("ledger", words.panel_ledger, words.ledger_note, ledger.node);
@@ -90,7 +92,7 @@ function buildPanels(scene, uid, family) {
   cards.detail.section.dataset.panel = "detail";
   const detail = el("div", { class: "lr-detail-body" });
   cards.detail.section.append(detail);
-  return { grids, cards, vectors, ledger, detail, shows, blocks };
+  return { grids, cards, vectors, ledger, detail, shows, blocks, strips };
 }
 
 function rowTitle(name, scene) {

@@ -1,8 +1,8 @@
 // Save picture: the stage as it stands, as plain SVG that any program opens (no foreignObject), or as PNG.
 // Boxes, text lines and the drawings are read off the page with the styles they have there.
 
-const SKIP = "button[data-action], .lr-tools, .lr-hidden, select, input, .lr-shows, details:not([open]) > :not(summary)";
-const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline"];
+const SKIP = ".lr-hidden, details:not([open]) > :not(summary)";
+const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline"];
 
 function pictureOfMatrix(node, origin) {
   const copy = node.cloneNode(true);
@@ -30,29 +30,31 @@ function pictureOfText(text, origin) {
       if (!box.width) continue;
       const line = lines.at(-1);
       const whole_ = range.getClientRects().length === 1;
-      if (whole_ && line && Math.abs(line.top - box.top) < 2) line.words.push(match[0]);
-      else lines.push({ top: box.top, left: box.left, height: box.height, words: [whole_ ? match[0] : ""], part: !whole_ && match[0] });
+      if (whole_ && line && Math.abs(line.top - box.top) < 2) {
+        line.words.push(match[0]);
+        line.right = box.right;
+      } else lines.push({ top: box.top, left: box.left, right: box.right, height: box.height, words: [match[0]], part: !whole_ && match });
     }
   }
-  // A run without spaces (Chinese) that wraps: cut it where the page cut it.
+  // A run without spaces (Chinese) that wraps is cut where the page cut it; the length holds where the font is missing.
   return lines.map((line) => svg("text", {
     x: line.left - origin.left, y: line.top - origin.top + line.height * 0.78, fill: style.color,
     "font-size": style.fontSize, "font-family": style.fontFamily, "font-weight": style.fontWeight,
-  }, line.part ? wrapped(text, line.top) : line.words.join(" ")));
+    textLength: (line.right - line.left).toFixed(1), lengthAdjust: "spacingAndGlyphs",
+  }, line.part ? wrapped(text, line.part, line.top) : line.words.join(" ")));
 }
 
-function wrapped(text, top) {
+function wrapped(text, match, top) {
   const range = document.createRange();
   let kept = "";
-  let at = 0;
-  for (const part of graphemes(text.data)) {
+  let at = match.index;
+  for (const part of graphemes(match[0])) {
     range.setStart(text, at);
     range.setEnd(text, at + part.length);
-    const box = range.getBoundingClientRect();
-    if (Math.abs(box.top - top) < 2) kept += part;
+    if (Math.abs(range.getBoundingClientRect().top - top) < 2) kept += part;
     at += part.length;
   }
-  return kept.trim();
+  return kept;
 }
 
 function pictureOfBox(node, origin) {
@@ -61,9 +63,13 @@ function pictureOfBox(node, origin) {
   const filled = style.backgroundColor !== "rgba(0, 0, 0, 0)";
   const edged = parseFloat(style.borderTopWidth) > 0 && style.borderTopStyle !== "none";
   if (!box.width || (!filled && !edged)) return null;
+  if (edged && parseFloat(style.borderBottomWidth) === 0) {
+    const y = box.top - origin.top;
+    return svg("line", { x1: box.left - origin.left, x2: box.right - origin.left, y1: y, y2: y, stroke: style.borderTopColor });
+  }
   return svg("rect", {
     x: box.left - origin.left, y: box.top - origin.top, width: box.width, height: box.height, rx: Math.min(parseFloat(style.borderTopLeftRadius) || 0, 12),
-    fill: filled ? style.backgroundColor : "none", stroke: edged ? style.borderTopColor : "none", "stroke-width": edged ? style.borderTopWidth : 0,
+    fill: node.dataset.pattern ? `url(#${node.dataset.pattern})` : filled ? style.backgroundColor : "none", stroke: edged ? style.borderTopColor : "none", "stroke-width": edged ? style.borderTopWidth : 0,
     "stroke-dasharray": style.borderTopStyle === "dashed" ? "4 3" : "none",
   });
 }
@@ -72,8 +78,7 @@ function pictureOf(root, background) {
   const origin = root.getBoundingClientRect();
   const picture = svg("svg", { xmlns: SVG_NS, viewBox: `0 0 ${origin.width} ${origin.height}`, width: origin.width, height: origin.height },
     svg("rect", { width: origin.width, height: origin.height, fill: background }));
-  const defs = root.querySelector("defs");
-  if (defs) picture.append(defs.cloneNode(true));
+  picture.append(pictureOfMatrix(root.querySelector(".lr-defs"), origin).querySelector("defs"));
   let clips = 0;
   const walk = (node, into) => {
     if (node.nodeType === Node.TEXT_NODE) { if (node.data.trim()) into.append(...pictureOfText(node, origin)); return; }
@@ -82,7 +87,7 @@ function pictureOf(root, background) {
     const box = pictureOfBox(node, origin);
     if (box) into.append(box);
     let inner = into;
-    if (node.matches(".lr-scroll, .lr-tokens")) {
+    if (node.matches(".lr-scroll, .lr-strips, .lr-tokens")) {
       const area = node.getBoundingClientRect();
       const id = `clip-${(clips += 1)}`;
       picture.append(svg("clipPath", { id }, svg("rect", { x: area.left - origin.left, y: area.top - origin.top, width: area.width, height: area.height })));
@@ -102,7 +107,9 @@ function download(blob, name) {
 }
 
 async function savePicture(root, background, kind, name) {
+  root.classList.add("lr-picturing"); // no buttons, a margin around: only while it is read off
   const text = pictureOf(root, background);
+  root.classList.remove("lr-picturing");
   const file = new Blob([text], { type: "image/svg+xml" });
   if (kind === "svg") return download(file, `${name}.svg`);
   const image = new Image();

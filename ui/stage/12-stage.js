@@ -39,7 +39,8 @@ function createStage(host, remember) {
   }
 
   function legend() {
-    const item = (name) => el("li", {}, el("span", { class: `lr-swatch lr-swatch-${name}` }), scene.words[`state_${name}`]);
+    const pattern = { masked: `${uid}-hatch`, never: `${uid}-dots` };
+    const item = (name) => el("li", {}, el("span", { class: `lr-swatch lr-swatch-${name}`, "data-pattern": pattern[name] }), scene.words[`state_${name}`]);
     const names = ["now", "cached", "earlier", "masked", "never", "future"];
     if (scene.settings.mask === "window") names.splice(2, 0, "evicted");
     return el("ul", { class: "lr-legend lr-quiet", "aria-label": scene.words.legend }, ...names.map(item));
@@ -98,7 +99,7 @@ function createStage(host, remember) {
   function fit() {
     const smallest = root.clientWidth < NARROW || matchMedia("(pointer: coarse)").matches ? FINGER : 0;
     for (const { grid } of Object.values(panels.grids)) grid.fit(smallest);
-    for (const held of Object.values(panels.grids)) held.scrolls = held.grid.node.parentElement.scrollWidth > held.grid.node.parentElement.clientWidth + 1;
+    panels.scrolling = [panels.strips, ...["scores", "weights"].map((name) => panels.cards[name].box)].filter((box) => box.scrollWidth > box.clientWidth + 1);
     followSoon();
   }
 
@@ -113,14 +114,15 @@ function createStage(host, remember) {
   function follow() {
     const item = parts.tokens.children[state.focus];
     if (item) reveal(parts.tokens, item.offsetLeft, item.offsetLeft + item.offsetWidth);
-    for (const name of [...STRIPS, "scores", "weights"]) {
-      const { grid, scrolls } = panels.grids[name];
-      if (scrolls) reveal(grid.node.parentElement, ...grid.span(state.step));
+    for (const box of panels.scrolling) {
+      const { grid } = panels.grids[box.dataset.grid || STRIPS[0]];
+      const aside = box === panels.strips ? grid.node.parentElement.offsetLeft : 0;
+      reveal(box, ...grid.span(state.step).map((x) => x + aside), aside);
     }
   }
 
-  function reveal(box, from, to) {
-    if (from < box.scrollLeft || to > box.scrollLeft + box.clientWidth) box.scrollLeft = to - box.clientWidth * 0.7;
+  function reveal(box, from, to, aside = 0) {
+    if (from - aside < box.scrollLeft || to > box.scrollLeft + box.clientWidth) box.scrollLeft = to - box.clientWidth * 0.7;
   }
 
   // ---- drawing a step: only what changes is touched --------------------------------------------------------------
@@ -260,7 +262,7 @@ function createStage(host, remember) {
 
   // ---- pointing, pinning, keys ------------------------------------------------------------------------------------
 
-  const cellOf = (event) => (event.target.closest?.(".lr-scroll [data-cell]") ? event.target : null);
+  const cellOf = (event) => (event.target.closest?.(".lr-box [data-cell]") ? event.target : null);
 
   root.addEventListener("pointerover", (event) => {
     const cell = cellOf(event);
@@ -313,7 +315,7 @@ function createStage(host, remember) {
 
   root.addEventListener("keydown", (event) => {
     if (!scene || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const box = event.target.closest(".lr-scroll");
+    const box = event.target.closest(".lr-box");
     const typing = event.target.matches("input, select, summary");
     const pressing = event.target.matches("button") && (event.key === " " || event.key === "Enter");
     if (typing || pressing) return;
