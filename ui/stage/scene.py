@@ -32,11 +32,18 @@ def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
         "tokens": list(run.tokens),
         "labels": [visible(token) for token in run.tokens],
         "prompt": settings.prompt,
-        "settings": {**settings.to_dict(), "breaks": list(settings.breaks), "layer": layer + 1, "head": head + 1},
+        "settings": {
+            **settings.to_dict(),
+            "breaks": list(settings.breaks),
+            "layer": layer + 1,
+            "head": head + 1,
+        },
         "kv_head": kv_head + 1,
         "positions": _positions(run),
         "base": ROTARY_BASE,
-        "stale_row": settings.prompt if "stale" in settings.breaks and settings.prompt < len(run.tokens) else -1,
+        "stale_row": settings.prompt
+        if "stale" in settings.breaks and settings.prompt < len(run.tokens)
+        else -1,
         "ranges": limits,
         **_matrices(at, head, kv_head),
         **_ledger(run, max(limits.values())),
@@ -113,7 +120,9 @@ def _verdict(run: DecodeRun, largest: float, delta: float | None) -> str:
         return "rounding"
     if settings.breaks:
         return "broken"
-    looks_ahead = settings.mask == "bidirectional" or (settings.mask == "prefix" and settings.width > settings.prompt)
+    looks_ahead = settings.mask == "bidirectional" or (
+        settings.mask == "prefix" and settings.width > settings.prompt
+    )
     if looks_ahead and settings.layers > 1:
         return "later"
     return "unexplained"
@@ -133,7 +142,10 @@ def rows(matrix: Tensor, hide: Tensor | None = None) -> list[list[float | None]]
         plain = [[float(f"{v:.9g}") for v in row] for row in values.tolist()]
     else:
         plain = values.tolist()
-    return [[v if ok else None for v, ok in zip(*pair, strict=True)] for pair in zip(plain, shown.tolist(), strict=True)]
+    return [
+        [v if ok else None for v, ok in zip(*pair, strict=True)]
+        for pair in zip(plain, shown.tolist(), strict=True)
+    ]
 
 
 def bits(matrix: Tensor) -> list[str]:
