@@ -47,13 +47,13 @@ def repair(values: dict) -> Repaired:
     asked = {"text": str(values["text"])}
     for name in NAMES[1:]:
         given = values.get(name)
-        asked[name] = DEFAULTS.get(name) if given is None else READERS[name](name, given, notes)
+        asked[name] = _default(name) if given is None else READERS[name](name, given, notes)
     try:
         # the text by itself: what it says must not hang on another control
         n = len(Settings(text=asked["text"], split=asked["split"]).tokens)
     except SettingsError as error:
         notes.append(Note("text", error.code, dict(error.values)))
-        return Repaired(None, Look(asked["layer"] or 1, asked["head"] or 1, None), tuple(notes), asked)
+        return Repaired(None, Look(asked["layer"], asked["head"], None), tuple(notes), asked)
     settings = _together(asked, n, notes)
     look = _look(asked, settings, n, notes) if settings else Look(1, 1, None)
     return Repaired(settings, look, tuple(notes), asked)
@@ -174,4 +174,4 @@ def _look(asked: dict, settings: Settings, n: int, notes: list[Note]) -> Look:
             return count
         return asked[name]
 
-    return Look(last("layer", settings.layers) or 1, last("head", settings.heads) or 1, last("step", n))
+    return Look(last("layer", settings.layers), last("head", settings.heads), last("step", n))

@@ -88,8 +88,8 @@ for name, matrix in (("weights", weights[{place}]), ("output", mixed[{place}])):
 
 
 def script(settings: Settings, layer: int, head: int) -> str:
-    """Python text; layer and head count from 1. It prints weights (T, T) and output (T, d_v) of that head, one
-    row a line under a line that names them, as the full pass works them out."""
+    """Python text; layer and head count from 1. It prints weights (T, T) and output (T, d_v) of that head,
+    each under a line with its name, one row a line, as the full pass works them out."""
     s = settings
     sizes = {
         name: getattr(s, name) for name in ("seed", "dtype", "d_model", "d_k", "d_v", "heads", "kv_heads")

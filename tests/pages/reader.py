@@ -1,0 +1,62 @@
+"""One reader of the app through AppTest: a session with a link, its controls and what the page says."""
+
+import json
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).resolve().parents[2] / "app.py"
+
+
+class Reader:
+    """A session. The link is what the address bar holds as it begins."""
+
+    def __init__(self, page: str = "app.py", **link: str):
+        self.app = AppTest.from_file(str(APP), default_timeout=60)
+        for name, value in link.items():
+            self.app.query_params[name] = value
+        if page != "app.py":
+            self.app.switch_page(page)
+        self.app.run()
+
+    def go(self, page: str) -> "Reader":
+        self.app.switch_page(page)
+        self.app.run()
+        return self
+
+    def set(self, key: str, value, kind: str = "number_input") -> "Reader":
+        getattr(self.app, kind)(key=key).set_value(value).run()
+        return self
+
+    def choose(self, key: str, value: str) -> "Reader":
+        next(group for group in self.app.get("button_group") if group.key == key).set_value(value).run()
+        return self
+
+    def press(self, key: str) -> "Reader":
+        self.app.button(key=key).click().run()
+        return self
+
+    @property
+    def mounted(self) -> dict:
+        """What the one component of the page was sent: the stage, or the bare writer of the address bar."""
+        (component,) = self.app.get("bidi_component")
+        return json.loads(component.proto.json)
+
+    @property
+    def link(self) -> dict[str, str]:
+        return self.mounted["link"]
+
+    @property
+    def scene(self) -> dict:
+        return self.mounted["scene"]
+
+    @property
+    def said(self) -> str:
+        """All boxes and captions of the page, as one text."""
+        app = self.app
+        return "\n".join(element.value for element in (*app.warning, *app.info, *app.error, *app.caption))
+
+    def calm(self) -> "Reader":
+        """No exception box, no error box."""
+        assert [element.value for element in (*self.app.exception, *self.app.error)] == []
+        return self

@@ -1,0 +1,187 @@
+"""From any link to settings that run: nothing raises, nothing changes unsaid, a clean link comes back."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from attention import Settings
+from attention.settings import CHOICES, RANGES
+from ui.repair import DEFAULTS, NAMES, link, repair
+
+SENTENCE = "the cat sat on the mat"
+
+
+def codes(values: dict) -> dict[str, str]:
+    """Field -> code of the notes; the text is a plain one unless given."""
+    return {note.field: note.code for note in repair({"text": SENTENCE, **values}).notes}
+
+
+def test_nothing_given_is_the_default_without_a_note():
+    made = repair({"text": SENTENCE})
+    assert made.settings == Settings(SENTENCE) and made.notes == () and made.look == (1, 1, None)
+
+
+@pytest.mark.parametrize(
+    "field, given, used, code",
+    [
+        ("d_k", "-1", 1, "out_of_range"),
+        ("d_k", "257", 256, "out_of_range"),
+        ("d_k", "abc", 8, "not_a_number"),
+        ("d_k", "", 8, "not_a_number"),
+        ("d_k", "8.5", 8, "not_a_number"),
+        ("d_k", "9" * 5000, 8, "not_a_number"),
+        ("heads", "abc", 2, "not_a_number"),
+        ("heads", "0", 1, "out_of_range"),
+        ("layers", "99", 4, "out_of_range"),
+        ("seed", "-5", 0, "out_of_range"),
+        ("temperature", "nan", 1.0, "not_a_number"),
+        ("temperature", "inf", 100.0, "out_of_range"),
+        ("temperature", "0", 0.01, "out_of_range"),
+        ("temperature", "-inf", 0.01, "out_of_range"),
+        ("mask", "<b>", "causal", "not_a_choice"),
+        ("mask", "滑动窗口", "causal", "not_a_choice"),
+        ("positions", "ALIBI", "sinusoidal", "not_a_choice"),
+        ("source", "trained", "random", "not_a_choice"),
+        ("scale", "false", "on", "not_a_choice"),
+        ("dtype", "int8", "float32", "not_a_choice"),
+        ("width", "513", 512, "out_of_range"),
+    ],
+)
+def test_one_value_that_cannot_be_used(field, given, used, code):
+    made = repair({"text": SENTENCE, field: given})
+    assert getattr(made.settings, field) == used
+    noted = [note.code for note in made.notes if note.field == field]
+    assert noted == [code]
+
+
+@pytest.mark.parametrize(
+    "values, field, used",
+    [
+        ({"d_k": "5", "positions": "rotary"}, "d_k", 6),
+        ({"d_k": "255", "positions": "rotary"}, "d_k", 256),
+        ({"heads": "4", "kv_heads": "3"}, "kv_heads", 2),
+        ({"heads": "2", "kv_heads": "16"}, "kv_heads", 2),
+        ({"heads": "7", "kv_heads": "6"}, "kv_heads", 1),
+        ({"mask": "window", "width": "0"}, "width", 1),
+        ({"prompt": "10"}, "prompt", 6),
+        ({"text": "a " * 512, "heads": "16", "layers": "4"}, "layers", 1),
+    ],
+)
+def test_values_that_do_not_go_together_are_mended_with_a_note_and_kept_as_asked(values, field, used):
+    made = repair({"text": SENTENCE, **values})
+    assert getattr(made.settings, field) == used
+    assert field in {note.field for note in made.notes}
+    assert str(made.asked[field]) == values[field]
+
+
+@pytest.mark.parametrize(
+    "values", [{"d_k": "5"}, {"d_model": "5"}, {"mask": "prefix", "width": "0"}, {"width": "0"}]
+)
+def test_values_that_look_strange_and_work(values):
+    made = repair({"text": SENTENCE, **values})
+    assert made.notes == ()
+    assert all(str(getattr(made.settings, name)) == value for name, value in values.items())
+
+
+def test_layer_head_and_step_past_the_end_are_the_last_never_the_first():
+    made = repair({"text": "a b c", "layers": "2", "layer": "9", "head": "8", "step": "10"})
+    assert made.look == (2, 2, 3)
+    assert {note.field for note in made.notes} == {"layer", "head", "step"}
+    assert (made.asked["layer"], made.asked["head"]) == (9, 8)
+
+
+def test_breaks_are_kept_in_order_and_strangers_named():
+    made = repair({"text": SENTENCE, "breaks": " stale,foo,position,,foo"})
+    assert made.settings.breaks == ("position", "stale")
+    assert [(note.code, note.values["arrived"]) for note in made.notes] == [("unknown_break", "foo")]
+
+
+@pytest.mark.parametrize(
+    "text, code",
+    [
+        ("", "empty_text"),
+        (" \n\t", "empty_text"),
+        ("x" * 4001, "too_many_characters"),
+        ("a " * 513, "too_many_tokens"),
+    ],
+)
+def test_a_text_that_cannot_run_is_kept_and_explained(text, code):
+    made = repair({"text": text, "d_k": "12"})
+    assert made.settings is None and made.asked["text"] == text and made.asked["d_k"] == 12
+    assert [(note.field, note.code) for note in made.notes] == [("text", code)]
+
+
+def test_random_weights_generate_nothing():
+    assert codes({"generate": "5"}) == {"source": "generate_random"}
+    assert codes({"generate": "0"}) == {}
+
+
+def test_the_link_holds_the_text_and_what_is_not_as_it_comes():
+    asked = repair(
+        {"text": SENTENCE, "mask": "window", "temperature": "0.7", "breaks": "stale,position"}
+    ).asked
+    assert link(asked) == {
+        "text": SENTENCE,
+        "mask": "window",
+        "temperature": "0.7",
+        "breaks": "position,stale",
+    }
+    assert link(asked, "zh")["lang"] == "zh"
+
+
+legal = some.fixed_dictionaries(
+    {"text": some.text(min_size=1, max_size=40)},
+    optional={
+        **{name: some.sampled_from(CHOICES[name]) for name in CHOICES if name != "breaks"},
+        **{
+            name: some.integers(*RANGES[name])
+            for name in ("d_model", "d_k", "d_v", "heads", "kv_heads", "layers", "width", "seed", "prompt")
+        },
+        "temperature": some.floats(0.01, 100.0),
+        "breaks": some.lists(some.sampled_from(CHOICES["breaks"]), unique=True).map(tuple),
+        "layer": some.integers(1, 99),
+        "head": some.integers(1, 99),
+        "step": some.integers(1, 999),
+    },
+)
+
+
+@given(legal)
+@settings(deadline=None, max_examples=150)
+def test_a_link_brings_back_what_it_was_made_of(values):
+    first = repair(values)
+    again = repair(link(first.asked))
+    assert again.asked == {**first.asked, "temperature": pytest.approx(first.asked["temperature"])}
+    if first.settings:
+        assert {note.code for note in again.notes} == {note.code for note in first.notes}
+
+
+hostile = some.dictionaries(
+    some.sampled_from([name for name in NAMES if name != "text"]),
+    some.one_of(some.text(max_size=30), some.integers().map(str), some.floats().map(str)),
+)
+
+
+@given(some.text(max_size=60), hostile)
+@settings(deadline=None, max_examples=300)
+def test_no_link_raises_and_what_is_asked_for_is_clean_afterwards(text, values):
+    made = repair({"text": text, **values})
+    if made.settings is None:
+        assert any(note.field == "text" for note in made.notes)
+        return
+    assert made.settings.text == text
+    assert 1 <= made.look.layer <= made.settings.layers and 1 <= made.look.head <= made.settings.heads
+    clean = repair(link(made.asked))
+    assert clean.settings == made.settings
+    alone = {"not_a_number", "no_default", "not_a_choice", "out_of_range", "too_small", "unknown_break"}
+    assert not alone & {note.code for note in clean.notes}
+
+
+def test_every_name_has_a_default_that_is_its_own():
+    assert DEFAULTS["breaks"] == () and DEFAULTS["prompt"] is None
+    assert (
+        repair(
+            {"text": SENTENCE, **{name: value for name, value in DEFAULTS.items() if value is not None}}
+        ).notes
+        == ()
+    )
