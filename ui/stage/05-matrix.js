@@ -2,9 +2,30 @@
 
 const LABEL_FONT = 11;
 
-const cellWidth = (n) => [[8, 42], [12, 34], [16, 26], [24, 18], [32, 14], [48, 9]].find(([most]) => n <= most)?.[1] ?? 7;
-const rowHeight = (n) => [[8, 26], [12, 22], [16, 20], [24, 16], [32, 13], [48, 9]].find(([most]) => n <= most)?.[1] ?? 7;
-const featureWidth = (n) => [[8, 22], [16, 14], [32, 10]].find(([most]) => n <= most)?.[1] ?? 8;
+const cellWidth = (n) =>
+  [
+    [8, 42],
+    [12, 34],
+    [16, 26],
+    [24, 18],
+    [32, 14],
+    [48, 9],
+  ].find(([most]) => n <= most)?.[1] ?? 7;
+const rowHeight = (n) =>
+  [
+    [8, 26],
+    [12, 22],
+    [16, 20],
+    [24, 16],
+    [32, 13],
+    [48, 9],
+  ].find(([most]) => n <= most)?.[1] ?? 7;
+const featureWidth = (n) =>
+  [
+    [8, 22],
+    [16, 14],
+    [32, 10],
+  ].find(([most]) => n <= most)?.[1] ?? 8;
 
 // options: uid, rows, columns, width and height of a cell, rowLabels, columnLabels (or null), numbers (print the
 // value in the cell), vector (of a projection). Returns the node and the few things that can be asked of it.
@@ -26,15 +47,49 @@ function matrix(options) {
   const frames = svg("g", { transform: `translate(${left} ${top})`, class: "lr-frames" });
   const lights = svg("g", { transform: `translate(${left} ${top})`, class: "lr-lights" });
   const rowNodes = (rowLabels || []).map((label, row) =>
-    svg("text", { class: "lr-label", x: left - 6, y: top + (row + 0.5) * height - gap / 2, "font-size": font, "text-anchor": "end" }, label));
+    svg(
+      "text",
+      {
+        class: "lr-label",
+        x: left - 6,
+        y: top + (row + 0.5) * height - gap / 2,
+        "font-size": font,
+        "text-anchor": "end",
+      },
+      label,
+    ),
+  );
   const columnNodes = (columnLabels || []).map((label, column) => {
     const x = left + (column + 0.5) * width - gap / 2;
     return level
       ? svg("text", { class: "lr-label", x, y: top - 8, "font-size": columnFont, "text-anchor": "middle" }, label)
-      : svg("text", { class: "lr-label", x: 0, y: 0, "font-size": columnFont, transform: `translate(${x} ${top - 5}) rotate(-58)` }, label);
+      : svg(
+          "text",
+          {
+            class: "lr-label",
+            x: 0,
+            y: 0,
+            "font-size": columnFont,
+            transform: `translate(${x} ${top - 5}) rotate(-58)`,
+          },
+          label,
+        );
   });
-  const node = svg("svg", { class: "lr-matrix", viewBox: `0 0 ${full[0]} ${full[1]}`, width: full[0], height: full[1], "aria-hidden": "true" },
-    ...rowNodes, ...columnNodes, cells, frames, lights);
+  const node = svg(
+    "svg",
+    {
+      class: "lr-matrix",
+      viewBox: `0 0 ${full[0]} ${full[1]}`,
+      width: full[0],
+      height: full[1],
+      "aria-hidden": "true",
+    },
+    ...rowNodes,
+    ...columnNodes,
+    cells,
+    frames,
+    lights,
+  );
 
   const rects = [];
   const texts = [];
@@ -52,11 +107,24 @@ function matrix(options) {
   };
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < columns; column += 1) {
-      const place = { x: column * width, y: row * height, width: width - gap, height: height - gap, rx: gap > 1 ? 3 : 1 };
+      const place = {
+        x: column * width,
+        y: row * height,
+        width: width - gap,
+        height: height - gap,
+        rx: gap > 1 ? 3 : 1,
+      };
       const rect = svg("rect", { ...place, "data-cell": "", "data-vector": options.vector });
       rects.push(rect);
       if (numbers) {
-        texts.push(svg("text", { class: "lr-number", x: place.x + place.width / 2, y: place.y + place.height / 2, "text-anchor": "middle" }));
+        texts.push(
+          svg("text", {
+            class: "lr-number",
+            x: place.x + place.width / 2,
+            y: place.y + place.height / 2,
+            "text-anchor": "middle",
+          }),
+        );
       }
     }
   }
@@ -68,7 +136,13 @@ function matrix(options) {
     if (value === null) rect.removeAttribute("data-value");
     else rect.setAttribute("data-value", String(value));
     const colour = print !== null && look;
-    rect.style.fill = colour ? colour.fill : state === "masked" ? `url(#${uid}-hatch)` : state === "never" ? `url(#${uid}-dots)` : "";
+    rect.style.fill = colour
+      ? colour.fill
+      : state === "masked"
+        ? `url(#${uid}-hatch)`
+        : state === "never"
+          ? `url(#${uid}-dots)`
+          : "";
     if (!numbers) return;
     texts[at].style.fill = colour ? colour.ink : "";
     setText(texts[at], print !== null ? short(print) : mark);
@@ -87,13 +161,27 @@ function matrix(options) {
         states[at] = state;
         values[at] = value;
         const print = visible && value !== null ? value : null;
-        paint(at, state, value, print, print === null ? null : look(print), visible && state === "masked" ? "−∞" : "");
+        paint(
+          at,
+          state,
+          value,
+          print,
+          print === null ? null : look(print),
+          visible && state === "masked" ? "−∞" : "",
+        );
       }
     }
   }
 
   const outline = (className, { row = 0, column = 0, rows: high = 1, columns: across = columns }) =>
-    svg("rect", { class: className, x: column * width - 1.5, y: row * height - 1.5, width: across * width - gap + 3, height: high * height - gap + 3, rx: 4 });
+    svg("rect", {
+      class: className,
+      x: column * width - 1.5,
+      y: row * height - 1.5,
+      width: across * width - gap + 3,
+      height: high * height - gap + 3,
+      rx: 4,
+    });
 
   function place(layer, className, boxes) {
     const wanted = boxes.filter((box) => (box.rows ?? 1) > 0 && (box.columns ?? 1) > 0);
@@ -108,7 +196,9 @@ function matrix(options) {
     light(boxes, litRows = [], litColumns = []) {
       place(lights, "lr-light", boxes);
       for (const label of lit) label.removeAttribute("data-lit");
-      lit = [...litRows.map((row) => rowNodes[row]), ...litColumns.map((column) => columnNodes[column])].filter(Boolean);
+      lit = [...litRows.map((row) => rowNodes[row]), ...litColumns.map((column) => columnNodes[column])].filter(
+        Boolean,
+      );
       for (const label of lit) label.setAttribute("data-lit", "");
     },
     label(step, focus) {
@@ -131,7 +221,8 @@ function matrix(options) {
       });
     },
     span: (column) => [(left + column * width) * scale, (left + (column + 1) * width + slant) * scale],
-    rows, columns,
+    rows,
+    columns,
     cellAt: (row, column) => rects[row * columns + column],
   };
 }

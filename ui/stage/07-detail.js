@@ -14,7 +14,10 @@ function products(left, right, words, all) {
 }
 
 const vectorText = (values, all) =>
-  `[${values.slice(0, all ? values.length : MANY).map(precise).join(", ")}${!all && values.length > MANY ? ", …" : ""}]`;
+  `[${values
+    .slice(0, all ? values.length : MANY)
+    .map(precise)
+    .join(", ")}${!all && values.length > MANY ? ", …" : ""}]`;
 
 function scaleText(scene) {
   const { scale, temperature, d_k: width } = scene.settings;
@@ -35,7 +38,8 @@ function scoreLines(target, scene, all, step) {
     [`q${i}·k${j}`, `${products(scene.q[row], scene.k[column], words, all)} = ${precise(raw)}`],
     [words.detail_scale, `${precise(raw)} ${scaleText(scene)}${bias} = ${precise(scaled)}`],
   ];
-  if (scene.visible[row][column] !== "1") return [...lines, [words.detail_mask, `−∞ → a${i},${j} = 0`], ["", words.why_masked]];
+  if (scene.visible[row][column] !== "1")
+    return [...lines, [words.detail_mask, `−∞ → a${i},${j} = 0`], ["", words.why_masked]];
   const seen = scene.scaled[row].filter((_, key) => scene.visible[row][key] === "1");
   const most = Math.max(...seen);
   const total = seen.reduce((sum, score) => sum + Math.exp(score - most), 0);
@@ -43,14 +47,25 @@ function scoreLines(target, scene, all, step) {
   return [
     ...lines,
     [words.detail_exponent, `e^(${precise(scaled)} − ${signed(most)}) = ${precise(Math.exp(scaled - most))}`],
-    [words.detail_share, `${precise(Math.exp(scaled - most))} ÷ ${precise(total)} = ${precise(weight)}   ${fill(words.detail_sum_of, { n: seen.length })}`],
-    [`a·v${j}`, `${precise(weight)} × ${vectorText(scene.v[column], all)} = ${vectorText(scene.v[column].map((value) => value * weight), all)}`],
+    [
+      words.detail_share,
+      `${precise(Math.exp(scaled - most))} ÷ ${precise(total)} = ${precise(weight)}   ${fill(words.detail_sum_of, { n: seen.length })}`,
+    ],
+    [
+      `a·v${j}`,
+      `${precise(weight)} × ${vectorText(scene.v[column], all)} = ${vectorText(
+        scene.v[column].map((value) => value * weight),
+        all,
+      )}`,
+    ],
   ];
 }
 
 function outputLines(target, scene, all) {
   const { row, column } = target;
-  const keys = scene.weights[row].map((weight, key) => [weight, key]).filter(([weight, key]) => weight !== null && scene.visible[row][key] === "1");
+  const keys = scene.weights[row]
+    .map((weight, key) => [weight, key])
+    .filter(([weight, key]) => weight !== null && scene.visible[row][key] === "1");
   const weights = keys.map(([weight]) => weight);
   const values = keys.map(([, key]) => scene.v[key][column]);
   if (!keys.length) return [[`o${subscript(row + 1)}`, scene.words.reads_nothing]];
@@ -64,42 +79,56 @@ function rotation(scene, row, column) {
   const halves = scene.settings.pairing === "halves";
   const pair = halves ? column % half : Math.floor(column / 2);
   const first = halves ? column < half : column % 2 === 0;
-  const partner = halves ? (first ? column + half : column - half) : (first ? column + 1 : column - 1);
-  return { partner, first, angle: scene.positions[row] * scene.base ** (-2 * pair / width) };
+  const partner = halves ? (first ? column + half : column - half) : first ? column + 1 : column - 1;
+  return { partner, first, angle: scene.positions[row] * scene.base ** ((-2 * pair) / width) };
 }
 
 function vectorLines(target, scene, all) {
   const { words } = scene;
   const { row, column, vector } = target;
   const value = scene[vector][row][column];
-  if (vector === "x") return [[`x${subscript(row + 1)}`, `${precise(value)}   ${scene.settings.layer === 1 ? words.x_first : words.x_later}`]];
+  if (vector === "x")
+    return [
+      [
+        `x${subscript(row + 1)}`,
+        `${precise(value)}   ${scene.settings.layer === 1 ? words.x_first : words.x_later}`,
+      ],
+    ];
   const stale = vector === "k" && row === scene.stale_row;
-  if (stale) return [[`k${subscript(row + 1)}`, `${precise(value)}   ${fill(words.stale_cell, { i: row + 1, j: row })}`]];
+  if (stale)
+    return [[`k${subscript(row + 1)}`, `${precise(value)}   ${fill(words.stale_cell, { i: row + 1, j: row })}`]];
   const matrix_ = scene.projections[vector];
   const columnOf = (feature) => scene.x[row].map((_, j) => matrix_.at(j, feature));
   const sum = (feature) => dot(scene.x[row], columnOf(feature));
   const name = `${vector}${subscript(row + 1)}[${column + 1}]`;
   const written = products(scene.x[row], columnOf(column), words, all);
-  if (scene.settings.positions !== "rotary" || vector === "v") return [[`${name} = Σ x·w`, `${written} = ${precise(value)}`]];
+  if (scene.settings.positions !== "rotary" || vector === "v")
+    return [[`${name} = Σ x·w`, `${written} = ${precise(value)}`]];
   const { partner, first, angle } = rotation(scene, row, column);
   const [mine, other] = [sum(column), sum(partner)];
   return [
     ["Σ x·w", `${written} = ${precise(mine)}`],
-    [words.rotated, `${precise(mine)}×cos(${precise(angle)}) ${first ? "−" : "+"} ${signed(other)}×sin(${precise(angle)}) = ${precise(value)}`],
+    [
+      words.rotated,
+      `${precise(mine)}×cos(${precise(angle)}) ${first ? "−" : "+"} ${signed(other)}×sin(${precise(angle)}) = ${precise(value)}`,
+    ],
   ];
 }
 
 const LINES = { score: scoreLines, weight: scoreLines, output: outputLines, vector: vectorLines };
 const TERMS = {
-  score: (scene) => scene.settings.d_k, weight: (scene) => scene.settings.d_k,
-  output: (scene) => scene.tokens.length, vector: (scene) => scene.settings.d_model,
+  score: (scene) => scene.settings.d_k,
+  weight: (scene) => scene.settings.d_k,
+  output: (scene) => scene.tokens.length,
+  vector: (scene) => scene.settings.d_model,
 };
 
 function titleOf(target, scene) {
   const { words, labels } = scene;
   const { row, column, kind, vector } = target;
   const query = { i: row + 1, query: clip(labels[row], 12) };
-  if (kind === "score" || kind === "weight") return fill(words[`title_${kind}`], { ...query, j: column + 1, key: clip(labels[column], 12) });
+  if (kind === "score" || kind === "weight")
+    return fill(words[`title_${kind}`], { ...query, j: column + 1, key: clip(labels[column], 12) });
   if (kind === "output") return fill(words.title_output, { ...query, f: column + 1 });
   return fill(words[`title_${vector}`], { ...query, f: column + 1 });
 }
@@ -109,14 +138,19 @@ function sentenceOf(target, scene, step) {
   const state = targetState(target, scene, step);
   const { row, column, kind } = target;
   const stateWords = scene.words[`state_${state}`];
-  if (state === "future" || state === "never" || state === "evicted") return `${titleOf(target, scene)}: ${stateWords}`;
+  if (state === "future" || state === "never" || state === "evicted")
+    return `${titleOf(target, scene)}: ${stateWords}`;
   if (kind !== "score" && kind !== "weight") {
     const value = kind === "output" ? scene.o[row][column] : scene[target.vector][row][column];
     return `${titleOf(target, scene)}: ${precise(value)}. ${stateWords}`;
   }
-  if (scene.visible[row][column] !== "1") return `${titleOf(target, scene)}: ${scene.present[row][column] === "1" ? scene.words.state_masked : scene.words.why_never}`;
+  if (scene.visible[row][column] !== "1")
+    return `${titleOf(target, scene)}: ${scene.present[row][column] === "1" ? scene.words.state_masked : scene.words.why_never}`;
   return fill(scene.words.say_score, {
-    title: titleOf(target, scene), raw: precise(scene.raw[row][column]),
-    scaled: precise(scene.scaled[row][column]), weight: precise(scene.weights[row][column]), state: stateWords,
+    title: titleOf(target, scene),
+    raw: precise(scene.raw[row][column]),
+    scaled: precise(scene.scaled[row][column]),
+    weight: precise(scene.weights[row][column]),
+    state: stateWords,
   });
 }

@@ -7,22 +7,64 @@ function ledgerCard(words) {
   const figure = (name, className = "") => el("output", { class: `lr-figure ${className}`, "data-ledger": name });
   const nodes = Object.fromEntries([...FIGURES, "cache-bytes", "delta"].map((name) => [name, figure(name)]));
   nodes["mul-step"].classList.add("lr-now");
-  const part = Object.fromEntries(["saved", "savedTotal", "cached", "full", "verdict", "delta", "bytes", "sentence", "mark"].map((name) => [name, el("span")]));
-  const row = (title, ...cells) => el("tr", {}, el("th", { scope: "row" }, title), ...cells.map((cell) => el("td", {}, cell)));
-  const node = el("div", { class: "lr-ledger" }, el("div", {},
-    el("table", {},
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, words.multiplies), el("th", { scope: "col" }, words.this_step), el("th", { scope: "col" }, words.so_far))),
-      el("tbody", {},
-        row(words.with_cache, nodes["mul-step"], nodes["mul-total"]),
-        row(words.without_cache, nodes["mul-step-full"], nodes["mul-total-full"]),
-        row(words.saved, part.saved, part.savedTotal))),
-    el("details", { class: "lr-formula" }, el("summary", {}, words.formula),
-      el("p", {}, part.cached), el("p", {}, part.full), el("p", { class: "lr-quiet" }, words.not_counted))), el("div", {},
-    el("div", { class: "lr-twin" },
-      el("p", { class: "lr-delta" }, words.twin, " ", el("b", {}, "max|Δ| = ", nodes.delta), " ", part.mark),
-      el("p", { class: "lr-quiet" }, part.sentence)),
-    el("p", {}, el("b", {}, words.cache_holds, " "), part.bytes, " = ", nodes["cache-bytes"], " B"),
-    el("p", {}, el("b", {}, words.q_cache, " "), el("span", { class: "lr-quiet" }, words.no_q_cache))));
+  const part = Object.fromEntries(
+    ["saved", "savedTotal", "cached", "full", "verdict", "delta", "bytes", "sentence", "mark"].map((name) => [
+      name,
+      el("span"),
+    ]),
+  );
+  const row = (title, ...cells) =>
+    el("tr", {}, el("th", { scope: "row" }, title), ...cells.map((cell) => el("td", {}, cell)));
+  const node = el(
+    "div",
+    { class: "lr-ledger" },
+    el(
+      "div",
+      {},
+      el(
+        "table",
+        {},
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            el("th", { scope: "col" }, words.multiplies),
+            el("th", { scope: "col" }, words.this_step),
+            el("th", { scope: "col" }, words.so_far),
+          ),
+        ),
+        el(
+          "tbody",
+          {},
+          row(words.with_cache, nodes["mul-step"], nodes["mul-total"]),
+          row(words.without_cache, nodes["mul-step-full"], nodes["mul-total-full"]),
+          row(words.saved, part.saved, part.savedTotal),
+        ),
+      ),
+      el(
+        "details",
+        { class: "lr-formula" },
+        el("summary", {}, words.formula),
+        el("p", {}, part.cached),
+        el("p", {}, part.full),
+        el("p", { class: "lr-quiet" }, words.not_counted),
+      ),
+    ),
+    el(
+      "div",
+      {},
+      el(
+        "div",
+        { class: "lr-twin" },
+        el("p", { class: "lr-delta" }, words.twin, " ", el("b", {}, "max|Δ| = ", nodes.delta), " ", part.mark),
+        el("p", { class: "lr-quiet" }, part.sentence),
+      ),
+      el("p", {}, el("b", {}, words.cache_holds, " "), part.bytes, " = ", nodes["cache-bytes"], " B"),
+      el("p", {}, el("b", {}, words.q_cache, " "), el("span", { class: "lr-quiet" }, words.no_q_cache)),
+    ),
+  );
   return { node, nodes, part, summary: el("span", { class: "lr-summary" }) };
 }
 
@@ -46,7 +88,9 @@ function verdictSentence(scene, step) {
   const { words, verdicts, settings } = scene;
   const key = verdicts[step];
   const base = fill(words[`verdict_${key}`], { dtype: settings.dtype });
-  const breaks = settings.breaks.filter((name) => key === "broken" && words[`broken_${name}`]).map((name) => words[`broken_${name}`]);
+  const breaks = settings.breaks
+    .filter((name) => key === "broken" && words[`broken_${name}`])
+    .map((name) => words[`broken_${name}`]);
   const coarse = settings.dtype.endsWith("16") && (key === "zero" || key === "rounding") ? [words.coarse] : [];
   return [base, ...breaks, ...coarse].join(" ");
 }
@@ -55,8 +99,10 @@ function updateLedger(ledger, scene, step) {
   const { nodes, part } = ledger;
   const { lang, settings, multiplies } = scene;
   const numbers = {
-    "mul-step": multiplies.cached[step], "mul-step-full": multiplies.full[step],
-    "mul-total": multiplies.cached_total[step], "mul-total-full": multiplies.full_total[step],
+    "mul-step": multiplies.cached[step],
+    "mul-step-full": multiplies.full[step],
+    "mul-total": multiplies.cached_total[step],
+    "mul-total-full": multiplies.full_total[step],
     "cache-bytes": scene.cache_bytes[step],
   };
   for (const [name, value] of Object.entries(numbers)) {
@@ -71,12 +117,18 @@ function updateLedger(ledger, scene, step) {
   setText(part.cached, `${scene.words.with_cache}: ${cached} = ${whole(numbers["mul-step"], lang)}`);
   setText(part.full, `${scene.words.without_cache}: ${full} = ${whole(numbers["mul-step-full"], lang)}`);
   const layers = settings.layers > 1 ? ` × ${fill(scene.words.n_layers, { n: settings.layers })}` : "";
-  setText(part.bytes, `${fill(scene.words.n_keys, { n: held })} × ${settings.kv_heads} × (${settings.d_k} + ${settings.d_v}) × ${scene.element_bytes} B${layers}`);
+  setText(
+    part.bytes,
+    `${fill(scene.words.n_keys, { n: held })} × ${settings.kv_heads} × (${settings.d_k} + ${settings.d_v}) × ${scene.element_bytes} B${layers}`,
+  );
   const right = ["rounding", "zero"].includes(scene.verdicts[step]);
   setAttributes(ledger.node, { "data-verdict": scene.verdicts[step] });
   const mark = right ? "✓" : "✕";
   setText(part.mark, mark);
-  setText(ledger.summary, `${scene.words.saved} ${ratio(numbers["mul-step-full"], numbers["mul-step"])}  ·  max|Δ| = ${scientific(scene.delta[step])} ${mark}`);
+  setText(
+    ledger.summary,
+    `${scene.words.saved} ${ratio(numbers["mul-step-full"], numbers["mul-step"])}  ·  max|Δ| = ${scientific(scene.delta[step])} ${mark}`,
+  );
   setAttributes(ledger.summary, { "data-verdict": scene.verdicts[step] });
   setText(part.sentence, verdictSentence(scene, step));
 }

@@ -11,7 +11,18 @@ function card(name, title, subtitle, ...body) {
 
 // A matrix in a box of its own that scrolls, takes the keyboard, and says what it is.
 function framed(panel, name, grid, say, className = "lr-scroll") {
-  return el("div", { class: `lr-box ${className}`, tabindex: 0, role: "group", "data-panel": panel, "data-grid": name, "aria-label": say }, grid.node);
+  return el(
+    "div",
+    {
+      class: `lr-box ${className}`,
+      tabindex: 0,
+      role: "group",
+      "data-panel": panel,
+      "data-grid": name,
+      "aria-label": say,
+    },
+    grid.node,
+  );
 }
 
 function legendBar(scene, kind) {
@@ -19,8 +30,19 @@ function legendBar(scene, kind) {
   const stops = Array.from({ length: 25 }, (_, i) => el("i", { "data-at": i / 24 }));
   const range = scene.ranges[kind];
   const marks = kind === "weight" ? ["0", "1"] : [`−${range}`, "0", `+${range}`];
-  return el("div", { class: "lr-bar-legend", "data-kind": kind, "data-range": range, role: "img", "aria-label": fill(words[`bar_${kind}`], { range }) },
-    el("span", {}, fill(words[`bar_${kind}`], { range })), el("div", { class: "lr-ramp" }, ...stops), el("div", { class: "lr-ticks" }, ...marks.map((mark) => el("span", {}, mark))));
+  return el(
+    "div",
+    {
+      class: "lr-bar-legend",
+      "data-kind": kind,
+      "data-range": range,
+      role: "img",
+      "aria-label": fill(words[`bar_${kind}`], { range }),
+    },
+    el("span", {}, fill(words[`bar_${kind}`], { range })),
+    el("div", { class: "lr-ramp" }, ...stops),
+    el("div", { class: "lr-ticks" }, ...marks.map((mark) => el("span", {}, mark))),
+  );
 }
 
 function paintBars(root, look) {
@@ -28,7 +50,9 @@ function paintBars(root, look) {
     const range = Number(bar.dataset.range);
     for (const stop of bar.querySelectorAll("i")) {
       const at = Number(stop.dataset.at);
-      stop.style.background = (bar.dataset.kind === "weight" ? look.weight(at) : look.signed((2 * at - 1) * range, range)).fill;
+      stop.style.background = (
+        bar.dataset.kind === "weight" ? look.weight(at) : look.signed((2 * at - 1) * range, range)
+      ).fill;
     }
   }
 }
@@ -42,7 +66,10 @@ function buildPanels(scene, uid, family) {
   const common = { uid, family };
 
   const strip = (name, panel, columns, extra, className) => {
-    grids[name] = { panel, grid: matrix({ ...common, rows: 1, columns, rowLabels: null, columnLabels: null, ...extra }) };
+    grids[name] = {
+      panel,
+      grid: matrix({ ...common, rows: 1, columns, rowLabels: null, columnLabels: null, ...extra }),
+    };
     return framed(panel, name, grids[name].grid, words[`panel_${name.replace("-", "_")}`], className);
   };
   const named = (name, box) => el("div", { class: "lr-strip" }, el("span", { class: "lr-strip-name" }, name), box);
@@ -51,39 +78,113 @@ function buildPanels(scene, uid, family) {
     const width = scene[vector][0].length;
     const title = el("b", { class: "lr-vector-name" });
     const box = strip(vector, "projection", Math.min(width, PAGE), {
-      width: featureWidth(Math.min(width, PAGE)), height: 20, vector,
+      width: featureWidth(Math.min(width, PAGE)),
+      height: 20,
+      vector,
     });
-    return { title, node: el("div", { class: "lr-vector" }, title, box, el("span", { class: "lr-quiet" }, fill(words[`vector_${vector}`], { n: width }))) };
+    return {
+      title,
+      node: el(
+        "div",
+        { class: "lr-vector" },
+        title,
+        box,
+        el("span", { class: "lr-quiet" }, fill(words[`vector_${vector}`], { n: width })),
+      ),
+    };
   });
   cards.projection = card("projection", words.panel_projection, "", ...vectors.map((vector) => vector.node));
 
   for (const vector of ["k", "v"]) {
     const width = Math.min(scene[vector][0].length, PAGE);
-    const grid = matrix({ ...common, rows: n, columns: width, width: featureWidth(width), height: rowHeight(n), rowLabels: short_, columnLabels: null });
+    const grid = matrix({
+      ...common,
+      rows: n,
+      columns: width,
+      width: featureWidth(width),
+      height: rowHeight(n),
+      rowLabels: short_,
+      columnLabels: null,
+    });
     grids[`${vector}-cache`] = { panel: `${vector}-cache`, grid };
-    cards[`${vector}-cache`] = card(`${vector}-cache`, "", "", framed(`${vector}-cache`, `${vector}-cache`, grid, words[`panel_${vector}_cache`]));
+    cards[`${vector}-cache`] = card(
+      `${vector}-cache`,
+      "",
+      "",
+      framed(`${vector}-cache`, `${vector}-cache`, grid, words[`panel_${vector}_cache`]),
+    );
   }
 
-  const square = { ...common, rows: n, columns: n, width: cellWidth(n), height: cellWidth(n), rowLabels: short_, columnLabels: short_, numbers: cellWidth(n) >= 34 };
-  const shows = el("div", { class: "lr-shows", role: "group", "aria-label": words.shows },
-    ...["scaled", "raw"].map((kind) => el("button", { type: "button", "data-shows-choice": kind }, words[`shows_${kind}`])));
+  const square = {
+    ...common,
+    rows: n,
+    columns: n,
+    width: cellWidth(n),
+    height: cellWidth(n),
+    rowLabels: short_,
+    columnLabels: short_,
+    numbers: cellWidth(n) >= 34,
+  };
+  const shows = el(
+    "div",
+    { class: "lr-shows", role: "group", "aria-label": words.shows },
+    ...["scaled", "raw"].map((kind) =>
+      el("button", { type: "button", "data-shows-choice": kind }, words[`shows_${kind}`]),
+    ),
+  );
   const blocks = el("ul", { class: "lr-blocks lr-quiet" });
   for (const name of ["scores", "weights"]) {
     grids[name] = { panel: name, grid: matrix(square) };
     const box = framed(name, name, grids[name].grid, words[`panel_${name}`]);
     const axes = (...more) => el("div", { class: "lr-axes lr-quiet" }, el("span", {}, words.axes), ...more);
-    cards[name] = name === "scores" ? card(name, "", "", axes(shows), box, legendBar(scene, "score"), blocks) : card(name, words.panel_weights, words.weights_note, axes(), box, legendBar(scene, "weight"));
+    cards[name] =
+      name === "scores"
+        ? card(name, "", "", axes(shows), box, legendBar(scene, "score"), blocks)
+        : card(name, words.panel_weights, words.weights_note, axes(), box, legendBar(scene, "weight"));
     cards[name].box = box;
   }
 
   const cell = n <= 10 ? 40 : n <= 16 ? 34 : cellWidth(n) + 4;
   // The strips of one row stand under each other, key under key, so they scroll as one; their names stay in sight.
-  const strips = el("div", { class: "lr-strips" }, ...STRIPS.map((name, i) => named(rowTitle(name, scene),
-    strip(name, name, n, { width: cell, height: n <= 16 ? 28 : 20, numbers: n <= 16, columnLabels: i === 0 ? short_ : null }, "lr-whole"))));
+  const strips = el(
+    "div",
+    { class: "lr-strips" },
+    ...STRIPS.map((name, i) =>
+      named(
+        rowTitle(name, scene),
+        strip(
+          name,
+          name,
+          n,
+          { width: cell, height: n <= 16 ? 28 : 20, numbers: n <= 16, columnLabels: i === 0 ? short_ : null },
+          "lr-whole",
+        ),
+      ),
+    ),
+  );
   const across = Math.min(scene.o[0].length, PAGE);
-  const output = named("o = a·V", strip("row-output", "row-output", across, {
-    width: across <= 16 ? 38 : featureWidth(across), height: across <= 16 ? 28 : 20, numbers: across <= 16 }));
-  cards.row = card("row", "", words.row_note, strips, output, el("div", { class: "lr-bars" }, legendBar(scene, "score"), legendBar(scene, "weight"), legendBar(scene, "vector")));
+  const output = named(
+    "o = a·V",
+    strip("row-output", "row-output", across, {
+      width: across <= 16 ? 38 : featureWidth(across),
+      height: across <= 16 ? 28 : 20,
+      numbers: across <= 16,
+    }),
+  );
+  cards.row = card(
+    "row",
+    "",
+    words.row_note,
+    strips,
+    output,
+    el(
+      "div",
+      { class: "lr-bars" },
+      legendBar(scene, "score"),
+      legendBar(scene, "weight"),
+      legendBar(scene, "vector"),
+    ),
+  );
 
   const ledger = ledgerCard(words);
   cards.ledger = card("ledger", words.panel_ledger, words.ledger_note, ledger.node);
@@ -98,12 +199,21 @@ function buildPanels(scene, uid, family) {
 function rowTitle(name, scene) {
   const { words } = scene;
   const bias = scene.bias ? ` + ${words.bias}` : "";
-  return { "row-raw": "q·k", "row-scaled": scaleText(scene) + bias, "row-masked": words.row_masked, "row-weights": "softmax" }[name];
+  return {
+    "row-raw": "q·k",
+    "row-scaled": scaleText(scene) + bias,
+    "row-masked": words.row_masked,
+    "row-weights": "softmax",
+  }[name];
 }
 
 // view functions: each fills `out` with [state, value or null, whether the cell shows it]
 function viewsOf(scene, step, focus, shows, pageOf) {
-  const tell = (out, state, value, visible) => { out[0] = state; out[1] = value; out[2] = visible; };
+  const tell = (out, state, value, visible) => {
+    out[0] = state;
+    out[1] = value;
+    out[2] = visible;
+  };
   const score = (values) => (row, column, out) => {
     const state = scoreState(scene, row, column, step);
     tell(out, state, WORKED.has(state) ? values[row][column] : null, true);
@@ -116,19 +226,41 @@ function viewsOf(scene, step, focus, shows, pageOf) {
   };
   const kept = (values) => (row, column, out) => {
     const state = keyState(scene, row, step);
-    tell(out, state, KEPT.has(state) ? values[row][column + pageOf(values)] ?? null : null, true);
+    tell(out, state, KEPT.has(state) ? (values[row][column + pageOf(values)] ?? null) : null, true);
   };
-  const vector = (values) => (_, column, out) => tell(out, "now", values[focus][column + pageOf(values)] ?? null, true);
+  const vector = (values) => (_, column, out) =>
+    tell(out, "now", values[focus][column + pageOf(values)] ?? null, true);
   const weight = (row, column, out) => {
     const state = scoreState(scene, row, column, step);
-    tell(out, state, state === "masked" || WORKED.has(state) ? scene.weights[row][column] : null, state !== "masked");
+    tell(
+      out,
+      state,
+      state === "masked" || WORKED.has(state) ? scene.weights[row][column] : null,
+      state !== "masked",
+    );
   };
   return {
-    x: vector(scene.x), q: vector(scene.q), k: vector(scene.k), v: vector(scene.v),
-    "k-cache": kept(scene.k), "v-cache": kept(scene.v), "scores": score(scene[shows]), "weights": weight,
-    "row-raw": strip(scene.raw, false), "row-scaled": strip(scene.scaled, false), "row-masked": strip(scene.scaled, true),
-    "row-weights": strip(scene.weights, false), "row-output": vector(scene.o),
+    x: vector(scene.x),
+    q: vector(scene.q),
+    k: vector(scene.k),
+    v: vector(scene.v),
+    "k-cache": kept(scene.k),
+    "v-cache": kept(scene.v),
+    scores: score(scene[shows]),
+    weights: weight,
+    "row-raw": strip(scene.raw, false),
+    "row-scaled": strip(scene.scaled, false),
+    "row-masked": strip(scene.scaled, true),
+    "row-weights": strip(scene.weights, false),
+    "row-output": vector(scene.o),
   };
 }
 
-const LOOK = { scores: "score", "row-raw": "score", "row-scaled": "score", "row-masked": "score", weights: "weight", "row-weights": "weight" };
+const LOOK = {
+  scores: "score",
+  "row-raw": "score",
+  "row-scaled": "score",
+  "row-masked": "score",
+  weights: "weight",
+  "row-weights": "weight",
+};

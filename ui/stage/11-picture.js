@@ -2,7 +2,19 @@
 // Boxes, text lines and the drawings are read off the page with the styles they have there.
 
 const SKIP = ".lr-hidden, details:not([open]) > :not(summary)";
-const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline"];
+const DRAWN = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "opacity",
+  "font-size",
+  "font-family",
+  "font-weight",
+  "text-anchor",
+  "dominant-baseline",
+];
 
 function pictureOfMatrix(node, origin) {
   const copy = node.cloneNode(true);
@@ -14,7 +26,13 @@ function pictureOfMatrix(node, origin) {
     made[i].removeAttribute("style");
   });
   const frame = node.getBoundingClientRect();
-  setAttributes(copy, { x: frame.left - origin.left, y: frame.top - origin.top, width: frame.width, height: frame.height, class: null });
+  setAttributes(copy, {
+    x: frame.left - origin.left,
+    y: frame.top - origin.top,
+    width: frame.width,
+    height: frame.height,
+    class: null,
+  });
   return copy;
 }
 
@@ -33,15 +51,34 @@ function pictureOfText(text, origin) {
       if (whole_ && line && Math.abs(line.top - box.top) < 2) {
         line.words.push(match[0]);
         line.right = box.right;
-      } else lines.push({ top: box.top, left: box.left, right: box.right, height: box.height, words: [match[0]], part: !whole_ && match });
+      } else
+        lines.push({
+          top: box.top,
+          left: box.left,
+          right: box.right,
+          height: box.height,
+          words: [match[0]],
+          part: !whole_ && match,
+        });
     }
   }
   // A run without spaces (Chinese) that wraps is cut where the page cut it; the length holds where the font is missing.
-  return lines.map((line) => svg("text", {
-    x: line.left - origin.left, y: line.top - origin.top + line.height * 0.78, fill: style.color,
-    "font-size": style.fontSize, "font-family": style.fontFamily, "font-weight": style.fontWeight,
-    textLength: (line.right - line.left).toFixed(1), lengthAdjust: "spacingAndGlyphs",
-  }, line.part ? wrapped(text, line.part, line.top) : line.words.join(" ")));
+  return lines.map((line) =>
+    svg(
+      "text",
+      {
+        x: line.left - origin.left,
+        y: line.top - origin.top + line.height * 0.78,
+        fill: style.color,
+        "font-size": style.fontSize,
+        "font-family": style.fontFamily,
+        "font-weight": style.fontWeight,
+        textLength: (line.right - line.left).toFixed(1),
+        lengthAdjust: "spacingAndGlyphs",
+      },
+      line.part ? wrapped(text, line.part, line.top) : line.words.join(" "),
+    ),
+  );
 }
 
 function wrapped(text, match, top) {
@@ -65,32 +102,65 @@ function pictureOfBox(node, origin) {
   if (!box.width || (!filled && !edged)) return null;
   if (edged && parseFloat(style.borderBottomWidth) === 0) {
     const y = box.top - origin.top;
-    return svg("line", { x1: box.left - origin.left, x2: box.right - origin.left, y1: y, y2: y, stroke: style.borderTopColor });
+    return svg("line", {
+      x1: box.left - origin.left,
+      x2: box.right - origin.left,
+      y1: y,
+      y2: y,
+      stroke: style.borderTopColor,
+    });
   }
   return svg("rect", {
-    x: box.left - origin.left, y: box.top - origin.top, width: box.width, height: box.height, rx: Math.min(parseFloat(style.borderTopLeftRadius) || 0, 12),
-    fill: node.dataset.pattern ? `url(#${node.dataset.pattern})` : filled ? style.backgroundColor : "none", stroke: edged ? style.borderTopColor : "none", "stroke-width": edged ? style.borderTopWidth : 0,
+    x: box.left - origin.left,
+    y: box.top - origin.top,
+    width: box.width,
+    height: box.height,
+    rx: Math.min(parseFloat(style.borderTopLeftRadius) || 0, 12),
+    fill: node.dataset.pattern ? `url(#${node.dataset.pattern})` : filled ? style.backgroundColor : "none",
+    stroke: edged ? style.borderTopColor : "none",
+    "stroke-width": edged ? style.borderTopWidth : 0,
     "stroke-dasharray": style.borderTopStyle === "dashed" ? "4 3" : "none",
   });
 }
 
 function pictureOf(root, background) {
   const origin = root.getBoundingClientRect();
-  const picture = svg("svg", { xmlns: SVG_NS, viewBox: `0 0 ${origin.width} ${origin.height}`, width: origin.width, height: origin.height },
-    svg("rect", { width: origin.width, height: origin.height, fill: background }));
+  const picture = svg(
+    "svg",
+    { xmlns: SVG_NS, viewBox: `0 0 ${origin.width} ${origin.height}`, width: origin.width, height: origin.height },
+    svg("rect", { width: origin.width, height: origin.height, fill: background }),
+  );
   picture.append(pictureOfMatrix(root.querySelector(".lr-defs"), origin).querySelector("defs"));
   let clips = 0;
   const walk = (node, into) => {
-    if (node.nodeType === Node.TEXT_NODE) { if (node.data.trim()) into.append(...pictureOfText(node, origin)); return; }
-    if (node.nodeType !== Node.ELEMENT_NODE || node.matches(SKIP) || getComputedStyle(node).display === "none") return;
-    if (node.namespaceURI === SVG_NS) { if (!node.querySelector("defs")) into.append(pictureOfMatrix(node, origin)); return; }
+    if (node.nodeType === Node.TEXT_NODE) {
+      if (node.data.trim()) into.append(...pictureOfText(node, origin));
+      return;
+    }
+    if (node.nodeType !== Node.ELEMENT_NODE || node.matches(SKIP) || getComputedStyle(node).display === "none")
+      return;
+    if (node.namespaceURI === SVG_NS) {
+      if (!node.querySelector("defs")) into.append(pictureOfMatrix(node, origin));
+      return;
+    }
     const box = pictureOfBox(node, origin);
     if (box) into.append(box);
     let inner = into;
     if (node.matches(".lr-scroll, .lr-strips, .lr-tokens")) {
       const area = node.getBoundingClientRect();
       const id = `clip-${(clips += 1)}`;
-      picture.append(svg("clipPath", { id }, svg("rect", { x: area.left - origin.left, y: area.top - origin.top, width: area.width, height: area.height })));
+      picture.append(
+        svg(
+          "clipPath",
+          { id },
+          svg("rect", {
+            x: area.left - origin.left,
+            y: area.top - origin.top,
+            width: area.width,
+            height: area.height,
+          }),
+        ),
+      );
       inner = svg("g", { "clip-path": `url(#${id})` });
       into.append(inner);
     }
@@ -117,5 +187,10 @@ async function savePicture(root, background, kind, name) {
   await image.decode();
   const canvas = el("canvas", { width: image.width * 2, height: image.height * 2 });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done) => { canvas.toBlob((blob) => { download(blob, `${name}.png`); done(); }, "image/png"); });
+  return new Promise((done) => {
+    canvas.toBlob((blob) => {
+      download(blob, `${name}.png`);
+      done();
+    }, "image/png");
+  });
 }

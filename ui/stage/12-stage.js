@@ -8,7 +8,18 @@ function createStage(host, remember) {
   const uid = `lr${(stages += 1)}`;
   const root = el("div", { class: "lr-stage", "data-testid": "stage", tabindex: 0, role: "application" });
   const probe = el("i", { class: "lr-probe", "aria-hidden": "true" });
-  const state = { step: 0, wanted: null, focus: 0, wantedFocus: null, pin: null, point: null, shows: "scaled", page: 0, all: false, walking: null };
+  const state = {
+    step: 0,
+    wanted: null,
+    focus: 0,
+    wantedFocus: null,
+    pin: null,
+    point: null,
+    shows: "scaled",
+    page: 0,
+    all: false,
+    walking: null,
+  };
   let scene = null;
   let shape = "";
   let version = 0;
@@ -24,23 +35,57 @@ function createStage(host, remember) {
   // ---- building: once per shape of the scene -------------------------------------------------------------------
 
   function hatch() {
-    const pattern = (name, size, path) => svg("pattern", { id: `${uid}-${name}`, width: size, height: size, patternUnits: "userSpaceOnUse" },
-      svg("path", { d: path, class: `lr-${name}`, fill: "none" }));
-    return svg("svg", { width: 0, height: 0, class: "lr-defs", "aria-hidden": "true" }, svg("defs", {},
-      pattern("hatch", 6, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5"), pattern("dots", 6, "M3 3h.01")));
+    const pattern = (name, size, path) =>
+      svg(
+        "pattern",
+        { id: `${uid}-${name}`, width: size, height: size, patternUnits: "userSpaceOnUse" },
+        svg("path", { d: path, class: `lr-${name}`, fill: "none" }),
+      );
+    return svg(
+      "svg",
+      { width: 0, height: 0, class: "lr-defs", "aria-hidden": "true" },
+      svg("defs", {}, pattern("hatch", 6, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5"), pattern("dots", 6, "M3 3h.01")),
+    );
   }
 
   function tokenStrip() {
     const items = scene.labels.map((label, i) => {
-      const button = el("button", { type: "button", class: "lr-token", "data-cell": "", "data-row": i, "data-col": i, title: label, on: { click: () => chooseToken(i) } }, clip(label, 24));
-      return el("li", { class: i === scene.prompt ? "lr-divided" : "" }, button, el("span", { class: "lr-index", "aria-hidden": "true" }, String(i + 1)));
+      const button = el(
+        "button",
+        {
+          type: "button",
+          class: "lr-token",
+          "data-cell": "",
+          "data-row": i,
+          "data-col": i,
+          title: label,
+          on: { click: () => chooseToken(i) },
+        },
+        clip(label, 24),
+      );
+      return el(
+        "li",
+        { class: i === scene.prompt ? "lr-divided" : "" },
+        button,
+        el("span", { class: "lr-index", "aria-hidden": "true" }, String(i + 1)),
+      );
     });
-    return el("ol", { class: "lr-tokens", "data-panel": "tokens", "aria-label": scene.words.panel_tokens }, ...items);
+    return el(
+      "ol",
+      { class: "lr-tokens", "data-panel": "tokens", "aria-label": scene.words.panel_tokens },
+      ...items,
+    );
   }
 
   function legend() {
     const pattern = { masked: `${uid}-hatch`, never: `${uid}-dots` };
-    const item = (name) => el("li", {}, el("span", { class: `lr-swatch lr-swatch-${name}`, "data-pattern": pattern[name] }), scene.words[`state_${name}`]);
+    const item = (name) =>
+      el(
+        "li",
+        {},
+        el("span", { class: `lr-swatch lr-swatch-${name}`, "data-pattern": pattern[name] }),
+        scene.words[`state_${name}`],
+      );
     const names = ["now", "cached", "earlier", "masked", "never", "future"];
     if (scene.settings.mask === "window") names.splice(2, 0, "evicted");
     return el("ul", { class: "lr-legend lr-quiet", "aria-label": scene.words.legend }, ...names.map(item));
@@ -51,12 +96,29 @@ function createStage(host, remember) {
     const pages = Math.ceil(widest / PAGE);
     if (pages === 1) return null;
     const label = el("span", { "aria-live": "polite" });
-    const turn = (by) => { state.page = Math.min(pages - 1, Math.max(0, state.page + by)); say(); draw(); };
-    const say = () => setText(label, fill(scene.words.features, { from: state.page * PAGE + 1, to: Math.min(widest, (state.page + 1) * PAGE), n: widest }));
+    const turn = (by) => {
+      state.page = Math.min(pages - 1, Math.max(0, state.page + by));
+      say();
+      draw();
+    };
+    const say = () =>
+      setText(
+        label,
+        fill(scene.words.features, {
+          from: state.page * PAGE + 1,
+          to: Math.min(widest, (state.page + 1) * PAGE),
+          n: widest,
+        }),
+      );
     state.page = Math.min(state.page, pages - 1);
     say();
-    return el("div", { class: "lr-pager lr-quiet" }, el("button", { type: "button", "aria-label": scene.words.features_back, on: { click: () => turn(-1) } }, "‹"), label,
-      el("button", { type: "button", "aria-label": scene.words.features_on, on: { click: () => turn(1) } }, "›"));
+    return el(
+      "div",
+      { class: "lr-pager lr-quiet" },
+      el("button", { type: "button", "aria-label": scene.words.features_back, on: { click: () => turn(-1) } }, "‹"),
+      label,
+      el("button", { type: "button", "aria-label": scene.words.features_on, on: { click: () => turn(1) } }, "›"),
+    );
   }
 
   function build() {
@@ -64,7 +126,20 @@ function createStage(host, remember) {
     panels = buildPanels(scene, uid, getComputedStyle(root).fontFamily || "sans-serif");
     const pages = pager();
     if (pages) panels.cards.projection.section.append(pages);
-    const save = (kind) => el("button", { type: "button", class: "lr-plain", "data-save": kind, on: { click: () => savePicture(root, getComputedStyle(probe).backgroundColor, kind, `last-row-${state.step + 1}`) } }, kind.toUpperCase());
+    const save = (kind) =>
+      el(
+        "button",
+        {
+          type: "button",
+          class: "lr-plain",
+          "data-save": kind,
+          on: {
+            click: () =>
+              savePicture(root, getComputedStyle(probe).backgroundColor, kind, `last-row-${state.step + 1}`),
+          },
+        },
+        kind.toUpperCase(),
+      );
     parts?.bar.stop();
     const bar = player(words, { move: goTo, range: () => [first(), last()], at: () => state.step });
     parts = {
@@ -76,16 +151,39 @@ function createStage(host, remember) {
     };
     const { cards } = panels;
     const order = ["projection", "k-cache", "v-cache", "row", "detail", "scores", "weights", "ledger"];
-    root.replaceChildren(probe, hatch(), parts.tokens, parts.phases,
-      el("div", { class: "lr-bar" }, bar.node, el("div", { class: "lr-tools lr-quiet" }, words.save, " ", save("svg"), save("png"))),
+    root.replaceChildren(
+      probe,
+      hatch(),
+      parts.tokens,
+      parts.phases,
+      el(
+        "div",
+        { class: "lr-bar" },
+        bar.node,
+        el("div", { class: "lr-tools lr-quiet" }, words.save, " ", save("svg"), save("png")),
+      ),
       el("div", { class: "lr-lead" }, parts.headline, panels.ledger.summary),
-      el("div", { class: "lr-grid", "data-size": scene.tokens.length > 24 ? "large" : "small" }, ...order.map((name) => cards[name].section)),
-      legend(), parts.say);
+      el(
+        "div",
+        { class: "lr-grid", "data-size": scene.tokens.length > 24 ? "large" : "small" },
+        ...order.map((name) => cards[name].section),
+      ),
+      legend(),
+      parts.say,
+    );
     panels.shows.addEventListener("click", (event) => {
       const choice = event.target.closest("[data-shows-choice]");
-      if (choice) { state.shows = choice.dataset.showsChoice; draw(); }
+      if (choice) {
+        state.shows = choice.dataset.showsChoice;
+        draw();
+      }
     });
-    setAttributes(root, { "aria-label": words.stage, "data-lang": scene.lang, "data-steps": scene.tokens.length, lang: scene.lang === "zh" ? "zh-Hans" : scene.lang });
+    setAttributes(root, {
+      "aria-label": words.stage,
+      "data-lang": scene.lang,
+      "data-steps": scene.tokens.length,
+      lang: scene.lang === "zh" ? "zh-Hans" : scene.lang,
+    });
     fit();
   }
 
@@ -99,7 +197,9 @@ function createStage(host, remember) {
   function fit() {
     const smallest = root.clientWidth < NARROW || matchMedia("(pointer: coarse)").matches ? FINGER : 0;
     for (const { grid } of Object.values(panels.grids)) grid.fit(smallest);
-    panels.scrolling = [panels.strips, ...["scores", "weights"].map((name) => panels.cards[name].box)].filter((box) => box.scrollWidth > box.clientWidth + 1);
+    panels.scrolling = [panels.strips, ...["scores", "weights"].map((name) => panels.cards[name].box)].filter(
+      (box) => box.scrollWidth > box.clientWidth + 1,
+    );
     followSoon();
   }
 
@@ -122,7 +222,8 @@ function createStage(host, remember) {
   }
 
   function reveal(box, from, to, aside = 0) {
-    if (from - aside < box.scrollLeft || to > box.scrollLeft + box.clientWidth) box.scrollLeft = to - box.clientWidth * 0.7;
+    if (from - aside < box.scrollLeft || to > box.scrollLeft + box.clientWidth)
+      box.scrollLeft = to - box.clientWidth * 0.7;
   }
 
   // ---- drawing a step: only what changes is touched --------------------------------------------------------------
@@ -130,10 +231,18 @@ function createStage(host, remember) {
   function draw() {
     const { step, focus } = state;
     const views = viewsOf(scene, step, focus, state.shows, pageOf);
-    const looks = { score: (value) => look.signed(value, scene.ranges.score), weight: look.weight, vector: (value) => look.signed(value, scene.ranges.vector) };
+    const looks = {
+      score: (value) => look.signed(value, scene.ranges.score),
+      weight: look.weight,
+      vector: (value) => look.signed(value, scene.ranges.vector),
+    };
     for (const [name, { grid }] of Object.entries(panels.grids)) {
       grid.address(grid.rows === 1 ? focus : 0, featurePage(name));
-      grid.update(views[name], looks[LOOK[name] || "vector"], `${version}${look.theme}${featurePage(name)}${name === "scores" ? state.shows : ""}`);
+      grid.update(
+        views[name],
+        looks[LOOK[name] || "vector"],
+        `${version}${look.theme}${featurePage(name)}${name === "scores" ? state.shows : ""}`,
+      );
       grid.label(step, focus);
     }
     drawFrames();
@@ -145,11 +254,20 @@ function createStage(host, remember) {
     setAttributes(root, { "data-step": step, "data-focus": focus, "data-theme": look.theme });
     parts.bar.sync(fill(scene.words.slider_at, { i: step + 1, n: last() + 1, token: scene.labels[step] }));
     panels.cards.scores.box.setAttribute("data-shows", state.shows);
-    for (const choice of panels.shows.children) setAttributes(choice, { "aria-pressed": choice.dataset.showsChoice === state.shows });
+    for (const choice of panels.shows.children)
+      setAttributes(choice, { "aria-pressed": choice.dataset.showsChoice === state.shows });
   }
 
   function featurePage(name) {
-    const values = { x: scene.x, q: scene.q, k: scene.k, v: scene.v, "k-cache": scene.k, "v-cache": scene.v, "row-output": scene.o }[name];
+    const values = {
+      x: scene.x,
+      q: scene.q,
+      k: scene.k,
+      v: scene.v,
+      "k-cache": scene.k,
+      "v-cache": scene.v,
+      "row-output": scene.o,
+    }[name];
     return values ? pageOf(values) : 0;
   }
 
@@ -161,8 +279,13 @@ function createStage(host, remember) {
     for (const name of ["k-cache", "v-cache"]) grids[name].grid.frame([rows]);
     const held = keysHeld(scene, step);
     const read = { column: step + 1 - held, columns: held };
-    const blocks = prefill ? [{ ...rows, columns: step + 1 }]
-      : [{ rows: step, columns: step, kind: "lr-dashed" }, { rows: step, column: step, columns: 1, kind: "lr-dashed" }, { ...rows, ...read }];
+    const blocks = prefill
+      ? [{ ...rows, columns: step + 1 }]
+      : [
+          { rows: step, columns: step, kind: "lr-dashed" },
+          { rows: step, column: step, columns: 1, kind: "lr-dashed" },
+          { ...rows, ...read },
+        ];
     if (prefill) blocks.push({ row: focus, columns: step + 1, kind: "lr-thin" });
     for (const name of ["scores", "weights"]) grids[name].grid.frame(blocks);
     for (const name of STRIPS) grids[name].grid.frame([read]);
@@ -173,22 +296,50 @@ function createStage(host, remember) {
     const { step, focus } = state;
     const prefill = step === first();
     const held = keysHeld(scene, step);
-    const values = { i: focus + 1, n: last() + 1, p: scene.prompt, t: step + 1, held, token: clip(labels[focus], 24), k: settings.d_k, v: settings.d_v, before: step };
+    const values = {
+      i: focus + 1,
+      n: last() + 1,
+      p: scene.prompt,
+      t: step + 1,
+      held,
+      token: clip(labels[focus], 24),
+      k: settings.d_k,
+      v: settings.d_v,
+      before: step,
+    };
     const { cards } = panels;
     setText(parts.headline, fill(words[prefill ? "headline_prefill" : "headline_decode"], values));
     setText(cards.projection.note, fill(words[prefill ? "projection_prefill" : "projection_decode"], values));
     const shared = { ...values, kv: scene.kv_head, g: settings.kv_heads };
-    for (const [name, width] of [["k-cache", settings.d_k], ["v-cache", settings.d_v]]) {
+    for (const [name, width] of [
+      ["k-cache", settings.d_k],
+      ["v-cache", settings.d_v],
+    ]) {
       const key = name.replace("-", "_");
       setText(cards[name].heading, fill(words[`title_${key}`], { ...shared, width }));
-      setText(cards[name].note, fill(words[prefill ? "cache_prefill" : `note_${key}`], { ...shared, width }) + (settings.kv_heads < settings.heads ? ` ${fill(words.cache_shared, shared)}` : ""));
+      setText(
+        cards[name].note,
+        fill(words[prefill ? "cache_prefill" : `note_${key}`], { ...shared, width }) +
+          (settings.kv_heads < settings.heads ? ` ${fill(words.cache_shared, shared)}` : ""),
+      );
     }
-    setText(cards.scores.heading, fill(words.title_scores, { ...values, scale: state.shows === "raw" ? "" : scaleText(scene) + (scene.bias ? ` + ${words.bias}` : "") }));
+    setText(
+      cards.scores.heading,
+      fill(words.title_scores, {
+        ...values,
+        scale: state.shows === "raw" ? "" : scaleText(scene) + (scene.bias ? ` + ${words.bias}` : ""),
+      }),
+    );
     setText(cards.scores.note, fill(words[prefill ? "scores_prefill" : "scores_decode"], values));
     setText(cards.row.heading, fill(words[prefill ? "title_row_prefill" : "title_row"], values));
-    const later = settings.mask === "bidirectional" || settings.mask === "prefix" ? "blocks_column_open" : "blocks_column";
+    const later =
+      settings.mask === "bidirectional" || settings.mask === "prefix" ? "blocks_column_open" : "blocks_column";
     const lines = prefill ? [words.blocks_prefill] : [words.blocks_old, words[later], words.blocks_row];
-    panels.blocks.replaceChildren(...lines.map((line) => el("li", {}, fill(line, { ...values, sub: subscript(step + 1), old: subscript(step) }))));
+    panels.blocks.replaceChildren(
+      ...lines.map((line) =>
+        el("li", {}, fill(line, { ...values, sub: subscript(step + 1), old: subscript(step) })),
+      ),
+    );
     panels.vectors.forEach(({ title }, i) => setText(title, "xqkv"[i] + subscript(focus + 1)));
   }
 
@@ -211,7 +362,11 @@ function createStage(host, remember) {
       const { boxes = [], rows = [], columns = [] } = lit[name] || {};
       const from = featurePage(name);
       const moved = boxes.map((box) => (from && box.columns === 1 ? { ...box, column: box.column - from } : box));
-      grid.light(moved.filter((box) => (box.column ?? 0) >= 0 && (box.column ?? 0) < grid.columns), rows, columns);
+      grid.light(
+        moved.filter((box) => (box.column ?? 0) >= 0 && (box.column ?? 0) < grid.columns),
+        rows,
+        columns,
+      );
     }
     drawDetail(target);
   }
@@ -220,21 +375,61 @@ function createStage(host, remember) {
     const { words } = scene;
     const state_ = targetState(target, scene, state.step);
     const hidden = ["future", "never", "evicted"].includes(state_);
-    const lines = hidden ? [[words.detail_state, words[`state_${state_}`]]] : LINES[target.kind](target, scene, state.all, state.step);
+    const lines = hidden
+      ? [[words.detail_state, words[`state_${state_}`]]]
+      : LINES[target.kind](target, scene, state.all, state.step);
     const tools = el("div", { class: "lr-detail-tools" });
     if (state.pin) {
       const go = (by) => () => pin({ ...state.pin, column: state.pin.column + by });
       tools.append(
-        el("button", { type: "button", class: "lr-plain", "data-detail": "back", on: { click: go(-1) } }, words.cell_back),
-        el("button", { type: "button", class: "lr-plain", "data-detail": "on", on: { click: go(1) } }, words.cell_on),
-        el("button", { type: "button", class: "lr-plain", "data-detail": "unpin", on: { click: () => pin(null) } }, words.unpin));
+        el(
+          "button",
+          { type: "button", class: "lr-plain", "data-detail": "back", on: { click: go(-1) } },
+          words.cell_back,
+        ),
+        el(
+          "button",
+          { type: "button", class: "lr-plain", "data-detail": "on", on: { click: go(1) } },
+          words.cell_on,
+        ),
+        el(
+          "button",
+          { type: "button", class: "lr-plain", "data-detail": "unpin", on: { click: () => pin(null) } },
+          words.unpin,
+        ),
+      );
     }
     const terms = TERMS[target.kind](scene);
-    if (!hidden && terms > FEW + 1) tools.append(el("button", { type: "button", class: "lr-plain", "data-detail": "all", "aria-pressed": state.all, on: { click: () => { state.all = !state.all; drawTarget(); } } },
-      state.all ? words.fewer : fill(words.all_terms, { n: terms })));
+    if (!hidden && terms > FEW + 1)
+      tools.append(
+        el(
+          "button",
+          {
+            type: "button",
+            class: "lr-plain",
+            "data-detail": "all",
+            "aria-pressed": state.all,
+            on: {
+              click: () => {
+                state.all = !state.all;
+                drawTarget();
+              },
+            },
+          },
+          state.all ? words.fewer : fill(words.all_terms, { n: terms }),
+        ),
+      );
     panels.detail.replaceChildren(
-      el("p", { class: "lr-detail-title" }, titleOf(target, scene), " ", el("span", { class: "lr-quiet" }, words[state.pin ? "pinned" : state.point ? "pointed" : "strongest"])),
-      el("dl", {}, ...lines.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)])), tools);
+      el(
+        "p",
+        { class: "lr-detail-title" },
+        titleOf(target, scene),
+        " ",
+        el("span", { class: "lr-quiet" }, words[state.pin ? "pinned" : state.point ? "pointed" : "strongest"]),
+      ),
+      el("dl", {}, ...lines.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)])),
+      tools,
+    );
     panels.cards.detail.section.toggleAttribute("data-pinned", Boolean(state.pin));
   }
 
@@ -289,7 +484,12 @@ function createStage(host, remember) {
   function walk(box) {
     const { grid } = panels.grids[box.dataset.grid];
     const start = state.pin && state.pin.panel === box.dataset.panel ? state.pin : null;
-    state.walking = { box, grid, row: grid.rows === 1 ? 0 : start?.row ?? Math.min(state.focus, grid.rows - 1), column: Math.min(start?.column ?? 0, grid.columns - 1) };
+    state.walking = {
+      box,
+      grid,
+      row: grid.rows === 1 ? 0 : (start?.row ?? Math.min(state.focus, grid.rows - 1)),
+      column: Math.min(start?.column ?? 0, grid.columns - 1),
+    };
     walkTo(0, 0);
   }
 
@@ -330,7 +530,9 @@ function createStage(host, remember) {
     else return;
     event.preventDefault();
   });
-  root.addEventListener("focusout", () => { if (state.walking) leave(); });
+  root.addEventListener("focusout", () => {
+    if (state.walking) leave();
+  });
 
   function recolour(theme) {
     look = palette(theme);
@@ -343,8 +545,12 @@ function createStage(host, remember) {
     recolour(theme);
     if (scene) draw();
   }
-  root.addEventListener("transitionend", (event) => { if (event.target === probe) retheme(); });
-  const watcher = new ResizeObserver(() => { if (panels) fit(); });
+  root.addEventListener("transitionend", (event) => {
+    if (event.target === probe) retheme();
+  });
+  const watcher = new ResizeObserver(() => {
+    if (panels) fit();
+  });
   watcher.observe(root);
 
   // ---- the scene arrives -------------------------------------------------------------------------------------------
@@ -352,13 +558,15 @@ function createStage(host, remember) {
   function update(next, startStep) {
     const before = scene;
     scene = next;
-    scene.projections = Object.fromEntries(Object.entries(next.projections).map(([name, packed]) => [name, packed.at ? packed : unpack(packed)]));
+    scene.projections = Object.fromEntries(
+      Object.entries(next.projections).map(([name, packed]) => [name, packed.at ? packed : unpack(packed)]),
+    );
     parts?.bar.stop();
     version += 1;
     const nextShape = JSON.stringify([next.lang, next.labels, next.prompt, next.settings, next.ranges]);
     if (state.wanted === null && startStep !== null) state.wanted = startStep;
     state.step = Math.min(last(), Math.max(first(), state.wanted ?? first()));
-    const kept = before && state.step === first() ? state.wantedFocus ?? state.step : state.step;
+    const kept = before && state.step === first() ? (state.wantedFocus ?? state.step) : state.step;
     state.focus = state.step === first() ? Math.min(kept, state.step) : state.step;
     state.walking = null;
     state.point = null;

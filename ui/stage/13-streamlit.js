@@ -12,7 +12,8 @@ function writeLink(link, step, prompt) {
   for (const [name, value] of Object.entries(link)) params.set(name, value);
   if (step !== prompt - 1) params.set("step", step + 1);
   const query = params.toString();
-  if (query !== location.search.slice(1)) history.replaceState(history.state, "", `${location.pathname}?${query}${location.hash}`);
+  if (query !== location.search.slice(1))
+    history.replaceState(history.state, "", `${location.pathname}?${query}${location.hash}`);
 }
 
 export default function ({ data, parentElement, key }) {

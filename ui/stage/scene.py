@@ -108,7 +108,7 @@ def _step_delta(run: DecodeRun, step: int) -> float | None:
 
 
 def _verdict(run: DecodeRun, largest: float, delta: float | None) -> str:
-    """What a step's difference means: zero, rounding, broken (a break is on), later (a row sees later keys), unexplained."""
+    """What a step's difference means: zero, rounding, broken (by a switch), later (a row sees later keys), unexplained."""
     settings = run.settings
     if delta is None:
         return "unmeasured"
@@ -135,7 +135,7 @@ def _positions(run: DecodeRun) -> list[int]:
 
 
 def rows(matrix: Tensor, hide: Tensor | None = None) -> list[list[float | None]]:
-    """A matrix as rows of plain floats, as short as its type allows (9 digits for float32); what is not finite is null."""
+    """A matrix as rows of plain floats, as short as its type allows (9 digits for float32); not finite becomes null."""
     values = matrix.float().numpy() if matrix.dtype in (torch.float16, torch.bfloat16) else matrix.numpy()
     shown = np.isfinite(values) if hide is None else np.isfinite(values) & ~hide.numpy()
     if values.dtype == np.float32:  # the nearest 9-digit decimal: reads back as the same float32
