@@ -9,32 +9,41 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 
 
 class Reader:
-    """A session. The link is what the address bar holds as it begins."""
+    """A session. The link is what the address bar holds as it begins.
 
-    def __init__(self, page: str = "app.py", **link: str):
+    inspector: whether the matrix inspector is open (AppTest sends no expander's state by itself).
+    """
+
+    def __init__(self, page: str = "app.py", *, inspector: bool = False, **link: str):
+        self.inspector = inspector
         self.app = AppTest.from_file(str(APP), default_timeout=60)
         for name, value in link.items():
             self.app.query_params[name] = value
         if page != "app.py":
             self.app.switch_page(page)
+        self.run()
+
+    def run(self) -> "Reader":
+        if self.inspector:
+            self.app.session_state["inspector"] = True
         self.app.run()
+        return self
 
     def go(self, page: str) -> "Reader":
         self.app.switch_page(page)
-        self.app.run()
-        return self
+        return self.run()
 
     def set(self, key: str, value, kind: str = "number_input") -> "Reader":
-        getattr(self.app, kind)(key=key).set_value(value).run()
-        return self
+        getattr(self.app, kind)(key=key).set_value(value)
+        return self.run()
 
     def choose(self, key: str, value: str) -> "Reader":
-        next(group for group in self.app.get("button_group") if group.key == key).set_value(value).run()
-        return self
+        next(group for group in self.app.get("button_group") if group.key == key).set_value(value)
+        return self.run()
 
     def press(self, key: str) -> "Reader":
-        self.app.button(key=key).click().run()
-        return self
+        self.app.button(key=key).click()
+        return self.run()
 
     @property
     def mounted(self) -> dict:

@@ -12,10 +12,7 @@ from ui import matrices, text
 
 
 def opened(**link: str) -> Reader:
-    reader = Reader(**link)
-    reader.app.session_state["inspector"] = True
-    reader.app.run()
-    return reader.calm()
+    return Reader(inspector=True, **link).calm()
 
 
 def figure(reader: Reader) -> dict:

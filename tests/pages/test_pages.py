@@ -137,7 +137,7 @@ def test_two_readers_do_not_see_one_another():
         (first, "first reader here", 20, "en"),
         (second, "second one", 30, "zh"),
     ):
-        reader.app.run()
+        reader.run()
         assert reader.scene["settings"]["text"] == words and reader.scene["settings"]["d_k"] == d_k
         assert reader.scene["lang"] == lang
     assert "mask" not in second.link
