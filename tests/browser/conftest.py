@@ -35,16 +35,16 @@ def server(chromium):
 
 @pytest.fixture
 def open_page(chromium, server):
-    """open_page(path="/", width=1280, lang="en", dark=False, **settings) -> Visit, once the stage stands.
+    """open_page(path="/", screen=1280, locale="en", dark=False, **settings) -> Visit, once the stage stands.
 
     When the test is over no visit may have logged an error, and the server no traceback.
     """
     visits, before = [], len(server.log())
 
-    def visit(path="/", *, width=1280, lang="en", dark=False, stage=True, **settings) -> Visit:
+    def visit(path="/", *, screen=1280, locale="en", dark=False, stage=True, **settings) -> Visit:
         context = chromium.new_context(
-            viewport={"width": width, "height": 900}, locale={"en": "en-US", "zh": "zh-CN"}[lang],
-            color_scheme="dark" if dark else "light", accept_downloads=True, has_touch=width < 500,
+            viewport={"width": screen, "height": 900}, locale={"en": "en-US", "zh": "zh-CN"}[locale],
+            color_scheme="dark" if dark else "light", accept_downloads=True, has_touch=screen < 500,
         )  # fmt: skip
         visits.append(Visit(context, server.base))
         return visits[-1].open(path, stage=stage, **settings)

@@ -60,9 +60,7 @@ def same(shown: float | None, number: float, dtype: str = "float32") -> bool:
     return bool(narrow(shown) == narrow(number)) or abs(shown - number) <= 1e-8 * max(1.0, abs(number))
 
 
-def assert_grid(
-    grid: dict[tuple[int, int], float | None], matrix: np.ndarray, dtype: str = "float32"
-) -> None:
+def assert_grid(grid: dict[tuple[int, int], float | None], matrix: np.ndarray, dtype: str = "float32") -> None:
     """Every cell that shows a number shows this matrix's number at its row and column."""
     wrong = {at: (value, matrix[at]) for at, value in grid.items()
              if value is not None and not same(value, matrix[at], dtype)}  # fmt: skip

@@ -19,6 +19,7 @@ def test_numbers_keep_their_contrast(open_page, dark):
     worst = []
     for step in range(1, 6):
         visit.at(step)
+        visit.page.wait_for_timeout(250)  # colours may fade over
         shown = visit.page.evaluate(CONTRAST)
         assert len(shown) > 10
         worst.append(min(shown))
@@ -28,9 +29,7 @@ def test_numbers_keep_their_contrast(open_page, dark):
 
 def test_dark_theme_is_dark(open_page):
     visit = open_page(text=CAT, dark=True)
-    ground = visit.page.evaluate(
-        "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-    )
+    ground = visit.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
     red, green, blue = map(int, re.findall(r"\d+", ground)[:3])
     assert max(red, green, blue) < 90
 
@@ -38,7 +37,7 @@ def test_dark_theme_is_dark(open_page):
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("text", [CAT, ZH, " ".join(f"word{i}" for i in range(40))])
 def test_a_telephone_shows_one_column_without_sideways_scrolling(open_page, text, lang):
-    visit = open_page(text=text, width=390, lang=lang)
+    visit = open_page(text=text, screen=390, locale=lang)
     for key in ("Home", "End"):
         visit.press(key)
         wide = visit.page.evaluate(
@@ -54,7 +53,7 @@ def test_a_telephone_shows_one_column_without_sideways_scrolling(open_page, text
 
 
 def test_cells_on_a_telephone_can_be_touched(open_page):
-    visit = open_page(text=CAT, width=390).press("End").at(5)
+    visit = open_page(text=CAT, screen=390).press("End").at(5)
     sizes = visit.page.locator("[data-panel=scores] [data-cell]").evaluate_all(
         "cells => cells.map(c => c.getBoundingClientRect()).map(b => Math.min(b.width, b.height))"
     )

@@ -7,9 +7,7 @@ import time
 import pytest
 
 CAT = "the cat sat on the mat"
-LIVE = (
-    "() => [...document.querySelectorAll('[data-testid=stage] [aria-live]')].map(e => e.textContent).join()"
-)
+LIVE = "() => [...document.querySelectorAll('[data-testid=stage] [aria-live]')].map(e => e.textContent).join()"
 
 
 def test_the_first_step_is_the_prefill(open_page):
@@ -80,9 +78,7 @@ def test_slider(open_page):
 
 def test_the_strip_is_the_timeline(open_page):
     visit = open_page(text=CAT, prompt=3)
-    assert [
-        label.split()[0] for label in visit.panel("tokens").locator("[data-cell]").all_inner_texts()
-    ] == CAT.split()
+    assert [label.split()[0] for label in visit.panel("tokens").locator("[data-cell]").all_inner_texts()] == CAT.split()
     visit.panel("tokens").locator("[data-cell]").nth(4).click()
     visit.at(4)
     assert visit.grid("tokens", "state")
@@ -193,7 +189,7 @@ def test_reduced_motion(open_page):
 def test_two_stages_of_two_readers_stay_apart(open_page):
     one, two = (
         open_page(text="the cat saw the cat", prompt=2),
-        open_page(text="dog bites man", prompt=1, lang="zh"),
+        open_page(text="dog bites man", prompt=1, locale="zh"),
     )
     one.press("End").at(4)
     assert (two.step, two.steps) == (0, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -53,9 +54,7 @@ def check_squares(visit, run, step, layer, head):
         assert states == wanted, panel
         values = visit.grid(panel)
         assert_grid(values, array(getattr(record, name))[head], dtype)
-        assert all(values[at] is not None for at, state in states.items() if state in ("now", "earlier")), (
-            panel
-        )
+        assert all(values[at] is not None for at, state in states.items() if state in ("now", "earlier")), panel
         assert all(values[at] is None for at, state in states.items() if state in ("never", "future")), panel
 
 
@@ -171,7 +170,7 @@ def test_raw_scores_instead_of_scaled_ones(open_page):
     shows = visit.panel("scores").locator("xpath=descendant-or-self::*[@data-shows]").first
     shows.wait_for()
     assert shows.get_attribute("data-shows") == "scaled"
-    visit.panel("scores").get_by_role("button").or_(visit.panel("scores").locator("input")).first.click()
+    visit.stage.get_by_role("button", name=re.compile("raw", re.I)).first.click()
     visit.page.wait_for_selector('[data-shows="raw"]')
     assert_grid(visit.grid("scores"), array(run.layers[0].cached_raw)[0])
 

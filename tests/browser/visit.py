@@ -32,8 +32,16 @@ class Visit:
     def go(self, url: str, *, stage: bool = True) -> Visit:
         self.page.goto(url)
         if stage:
-            self.stage.wait_for()
+            self._stand()
         return self.quiet()
+
+    def _stand(self) -> None:
+        """Waits for the stage; where it does not come, says what stands there instead."""
+        try:
+            self.stage.wait_for()
+        except Exception as error:
+            shown = self.page.locator("[data-testid=stMain]").inner_text()[-1500:]
+            raise AssertionError(f"no stage at {self.page.url}; {self.record.errors}; the page:\n{shown}") from error
 
     def quiet(self) -> Visit:
         """Waits until the script has run and nothing on the page is stale."""
@@ -75,16 +83,12 @@ class Visit:
 
     def cell(self, panel: str, row: int, col: int, vector: str | None = None):
         kind = f'[data-vector="{vector}"]' if vector else ""
-        return self.page.locator(
-            f'[data-panel="{panel}"] [data-cell][data-row="{row}"][data-col="{col}"]{kind}'
-        )
+        return self.page.locator(f'[data-panel="{panel}"] [data-cell][data-row="{row}"][data-col="{col}"]{kind}')
 
     def cells(self, panel: str) -> list[dict]:
         return self.page.evaluate(READ, panel)
 
-    def grid(
-        self, panel: str, field: str = "value", vector: str | None = None
-    ) -> dict[tuple[int, int], object]:
+    def grid(self, panel: str, field: str = "value", vector: str | None = None) -> dict[tuple[int, int], object]:
         return {(c["row"], c["col"]): c[field] for c in self.cells(panel) if vector in (None, c["vector"])}
 
     def ledger(self) -> dict[str, float]:
@@ -104,15 +108,11 @@ class Visit:
 
     def control(self, key: str):
         """The container of the widget whose key is `key`, or begins with it and an underscore or dash."""
-        return self.page.locator(
-            f'[class~="st-key-{key}"], [class*="st-key-{key}_"], [class*="st-key-{key}-"]'
-        ).first
+        return self.page.locator(f'[class~="st-key-{key}"], [class*="st-key-{key}_"], [class*="st-key-{key}-"]').first
 
     def alerts(self) -> str:
         """All that the page says in boxes and captions, as one text."""
-        found = self.page.locator(
-            "[data-testid=stAlert], [data-testid=stCaptionContainer], [data-testid=stText]"
-        )
+        found = self.page.locator("[data-testid=stAlert], [data-testid=stCaptionContainer], [data-testid=stText]")
         return "\n".join(found.all_inner_texts())
 
     def type_text(self, text: str) -> Visit:
