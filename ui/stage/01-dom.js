@@ -13,8 +13,7 @@ function dress(node, attributes, children) {
 }
 
 const el = (tag, attributes = {}, ...children) => dress(document.createElement(tag), attributes, children);
-const svg = (tag, attributes = {}, ...children) =>
-  dress(document.createElementNS(SVG_NS, tag), attributes, children);
+const svg = (tag, attributes = {}, ...children) => dress(document.createElementNS(SVG_NS, tag), attributes, children);
 
 function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;

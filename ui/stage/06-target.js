@@ -39,8 +39,7 @@ function clampTarget(target, scene) {
 }
 
 function targetState(target, scene, step) {
-  if (target.kind === "score" || target.kind === "weight")
-    return scoreState(scene, target.row, target.column, step);
+  if (target.kind === "score" || target.kind === "weight") return scoreState(scene, target.row, target.column, step);
   if (target.vector === "k" || target.vector === "v") return keyState(scene, target.row, step);
   return target.row > step ? "future" : stepOfRow(scene, target.row) === step ? "now" : "earlier";
 }

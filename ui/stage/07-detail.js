@@ -25,7 +25,7 @@ function scaleText(scene) {
   return [root, temperature === 1 ? "" : `÷ ${temperature}`].filter(Boolean).join(" ") || "× 1";
 }
 
-function scoreLines(target, scene, all, step) {
+function scoreLines(target, scene, all) {
   const { words } = scene;
   const { row, column } = target;
   const [i, j] = [subscript(row + 1), subscript(column + 1)];
@@ -89,10 +89,7 @@ function vectorLines(target, scene, all) {
   const value = scene[vector][row][column];
   if (vector === "x")
     return [
-      [
-        `x${subscript(row + 1)}`,
-        `${precise(value)}   ${scene.settings.layer === 1 ? words.x_first : words.x_later}`,
-      ],
+      [`x${subscript(row + 1)}`, `${precise(value)}   ${scene.settings.layer === 1 ? words.x_first : words.x_later}`],
     ];
   const stale = vector === "k" && row === scene.stale_row;
   if (stale)
@@ -119,7 +116,7 @@ const LINES = { score: scoreLines, weight: scoreLines, output: outputLines, vect
 const TERMS = {
   score: (scene) => scene.settings.d_k,
   weight: (scene) => scene.settings.d_k,
-  output: (scene) => scene.tokens.length,
+  output: (scene, { row }) => [...scene.visible[row]].filter((seen) => seen === "1").length,
   vector: (scene) => scene.settings.d_model,
 };
 

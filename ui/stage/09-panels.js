@@ -232,12 +232,7 @@ function viewsOf(scene, step, focus, shows, pageOf) {
     tell(out, "now", values[focus][column + pageOf(values)] ?? null, true);
   const weight = (row, column, out) => {
     const state = scoreState(scene, row, column, step);
-    tell(
-      out,
-      state,
-      state === "masked" || WORKED.has(state) ? scene.weights[row][column] : null,
-      state !== "masked",
-    );
+    tell(out, state, state === "masked" || WORKED.has(state) ? scene.weights[row][column] : null, state !== "masked");
   };
   return {
     x: vector(scene.x),

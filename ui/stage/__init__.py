@@ -1,6 +1,6 @@
 """The stage: one Streamlit component that is sent a scene and steps through it in the browser.
 
-The script is the files 01-…js to 13-…js of this folder joined in order; only the last knows that Streamlit is there,
+The script is the files 01-…js to 16-…js of this folder joined in order; only the last knows that Streamlit is there,
 so the same script can serve a page of its own.
 """
 

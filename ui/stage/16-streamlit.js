@@ -32,7 +32,7 @@ export default function ({ data, parentElement, key }) {
   const start = lastSteps.has(key) ? lastSteps.get(key) : data.step === null ? null : data.step - 1;
   held.stage.update(data.scene, start);
   clearTimeout(held.timer);
-  writeLink(held.link, Number(held.stage.root.dataset.step), data.scene.prompt);
+  writeLink(held.link, held.stage.step(), data.scene.prompt);
   return () => {
     clearTimeout(held.timer);
     held.stage.destroy();

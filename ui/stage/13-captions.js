@@ -1,0 +1,44 @@
+// The sentences of a step: what each panel shows now, in the reader's language.
+
+function writeCaptions(scene, view, panels, headline) {
+  const { words, settings } = scene;
+  const { step, focus } = view;
+  const prefill = step === scene.prompt - 1;
+  const values = {
+    i: focus + 1,
+    n: scene.tokens.length,
+    p: scene.prompt,
+    t: step + 1,
+    before: step,
+    held: keysHeld(scene, step),
+    token: clip(scene.labels[focus], 24),
+    k: settings.d_k,
+    v: settings.d_v,
+    kv: scene.kv_head,
+    g: settings.kv_heads,
+    sub: subscript(step + 1),
+  };
+  const say = (key, more = {}) => fill(words[key], { ...values, ...more });
+  const { cards } = panels;
+  setText(headline, say(prefill ? "headline_prefill" : "headline_decode"));
+  setText(cards.projection.note, say(prefill ? "projection_prefill" : "projection_decode"));
+  setText(cards.row.heading, say(prefill ? "title_row_prefill" : "title_row"));
+  setText(cards.scores.note, say(prefill ? "scores_prefill" : "scores_decode"));
+  const bias = scene.bias ? ` + ${words.bias}` : "";
+  setText(cards.scores.heading, say("title_scores", { scale: view.shows === "raw" ? "" : scaleText(scene) + bias }));
+  const shared = settings.kv_heads < settings.heads ? ` ${say("cache_shared")}` : "";
+  for (const [name, width] of [
+    ["k_cache", settings.d_k],
+    ["v_cache", settings.d_v],
+  ]) {
+    const { heading, note } = cards[name.replace("_", "-")];
+    setText(heading, say(`title_${name}`, { width }));
+    setText(note, say(prefill ? "cache_prefill" : `note_${name}`) + shared);
+  }
+  const looksAhead = settings.mask === "bidirectional" || settings.mask === "prefix";
+  const blocks = prefill
+    ? ["blocks_prefill"]
+    : ["blocks_old", looksAhead ? "blocks_column_open" : "blocks_column", "blocks_row"];
+  panels.blocks.replaceChildren(...blocks.map((key) => el("li", {}, say(key))));
+  panels.vectors.forEach(({ title }, i) => setText(title, "xqkv"[i] + subscript(focus + 1)));
+}
