@@ -60,11 +60,7 @@ def breaks(page, idle: dict[str, str]) -> None:
                 disabled=name in idle and name not in on,
             )
     said = {name: (t(f"breaks.{name}.label"), _reason(t, code)) for name, code in idle.items()}
-    off = [
-        t("breaks.idle_one", name=label, reason=reason)
-        for name, (label, reason) in said.items()
-        if name not in on
-    ]
+    off = [t("breaks.idle_one", name=label, reason=reason) for name, (label, reason) in said.items() if name not in on]
     if off:
         st.caption(t("breaks.idle", reasons=" · ".join(off)))
     for label, reason in (said[name] for name in on if name in said):
@@ -131,7 +127,7 @@ def _source(page) -> None:
 def _prompt(page) -> None:
     if page.settings:
         _slider(page, "prompt", len(page.settings.tokens), page.settings.prompt, label="collapsed")
-    st.caption(page.t("controls.prompt.caption"))
+    st.caption(page.t("controls.prompt.caption" if page.settings else "controls.waiting"))
     notes(page, "prompt")
 
 
@@ -140,6 +136,8 @@ def _look(page) -> None:
     if settings:
         _slider(page, "layer", settings.layers, page.look.layer)
         _slider(page, "head", settings.heads, page.look.head)
+    else:
+        st.caption(page.t("controls.waiting"))
     notes(page, "layer", "head", "step")
 
 

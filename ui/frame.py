@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
 from attention import Settings
-from ui import address, repair, runs, state, text
+from ui import address, exports, repair, runs, state, text
 
 PAGES = {"decode": "app.py", "about": "pages/about.py"}
 LONGEST_LINK = 2000
@@ -62,9 +62,7 @@ def _header(page: Page) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
         st.markdown(f"### {t('frame.title')}", width="content")
         for name, file in PAGES.items():
-            st.page_link(
-                file, label=t(f"nav.{name}"), query_params=_travelling(page), disabled=name == page.name
-            )
+            st.page_link(file, label=t(f"nav.{name}"), query_params=page.link, disabled=name == page.name)
         st.space("stretch")
         _language(page)
         _share(page)
@@ -73,14 +71,8 @@ def _header(page: Page) -> None:
             icon=":material/restart_alt:",
             key="reset",
             type="tertiary",
-            help=t("frame.reset_help"),
             on_click=state.reset,
         )
-
-
-def _travelling(page: Page) -> dict[str, str]:
-    step = page.asked["step"]
-    return {**page.link, "step": str(step)} if step else page.link
 
 
 def _language(page: Page) -> None:
@@ -101,16 +93,13 @@ def _share(page: Page) -> None:
     t = page.t
     with st.popover(t("frame.share"), icon=":material/link:", type="tertiary", key="share"):
         st.markdown(t("frame.share_sentence"))
-        whole = f"{st.context.url or ''}?{urlencode(_travelling(page))}"
-        if len(whole) <= LONGEST_LINK:
-            st.code(whole, language=None, wrap_lines=True)
+        here = urlsplit(st.context.url or "")
+        link = urlunsplit(here._replace(path=here.path or "/", query=urlencode(page.link)))
+        if len(link) <= LONGEST_LINK:
+            st.caption(t("frame.share_below"))
+            st.code(link, language=None, wrap_lines=True)
             return
-        st.warning(t("frame.share_long", n=len(whole), most=LONGEST_LINK))
+        st.warning(t("frame.share_long", n=len(link), most=LONGEST_LINK))
         if page.settings:
-            exports_run(page)
-
-
-def exports_run(page: Page) -> None:
-    from ui import exports
-
-    exports.run_button(page, "share_run")
+            st.caption(t("frame.share_file"))
+            exports.run_button(page, "share_run")

@@ -38,22 +38,17 @@ def chosen_language() -> str | None:
 
 
 def values(example: str) -> dict:
-    """All of `saved()` that settings are made of; `example` is the sentence until there is one.
+    """All of `saved()` that settings are made of; `example` becomes the sentence where there is none.
 
-    The step is the stage's, which writes it to the address bar: it is read from there, anew at each run.
+    From then on it stays: another language changes words, never numbers.
     """
-    if st.query_params.get("step"):
-        saved()["step"] = st.query_params["step"]
-    return {"text": example, **{name: value for name, value in saved().items() if name != "lang"}}
+    saved().setdefault("text", example)
+    return {name: value for name, value in saved().items() if name != "lang"}
 
 
 def keep(name: str, key: str) -> None:
     """Callback: the widget `key` was changed; its value is now the reader's own for `name`."""
-    value = st.session_state[key]
-    if value is None:
-        saved().pop(name, None)
-    else:
-        saved()[name] = value
+    choose(name, st.session_state[key])
 
 
 def keep_scale(name: str, key: str) -> None:
@@ -68,8 +63,15 @@ def keep_break(name: str, key: str, on: tuple[str, ...]) -> None:
 
 
 def choose(name: str, value) -> None:
-    """Callback of a button that stands for one value."""
+    """Callback: `value` is now the reader's own for `name`, the default if it is None.
+
+    The step of the link goes with its tokens: from then on the stage alone knows where it stands.
+    """
     saved()[name] = value
+    if value is None:
+        del saved()[name]
+    if name in ("text", "split"):
+        saved().pop("step", None)
 
 
 def reset() -> None:
@@ -77,7 +79,6 @@ def reset() -> None:
     lang = chosen_language()
     st.session_state[SAVED] = {"lang": lang} if lang else {}
     st.session_state["resets"] = st.session_state.get("resets", 0) + 1
-    st.query_params.pop("step", None)
 
 
 def stage_key() -> str:

@@ -118,9 +118,7 @@ def test_the_last_head_is_kept_with_a_note_when_heads_go():
     reader = Reader(heads="8", kv_heads="8", head="8").calm()
     assert reader.scene["settings"]["head"] == 8
     reader.set("kv_heads", 2).set("heads", 2).calm()
-    assert reader.scene["settings"]["head"] == 2 and "Head 8 is past the last one" in reader.said.replace(
-        "` 8 `", "8"
-    )
+    assert reader.scene["settings"]["head"] == 2 and "Head 8 is past the last one" in reader.said.replace("` 8 `", "8")
     assert reader.set("heads", 8).scene["settings"]["head"] == 8
 
 

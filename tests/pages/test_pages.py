@@ -1,6 +1,7 @@
 """Every page in both languages, and the settings' way through link, widgets, pages and sessions."""
 
 import json
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.runtime.context import ContextProxy
@@ -92,23 +93,19 @@ def test_the_link_does_not_depend_on_the_language():
 
 
 def test_options_chosen_in_one_language_are_chosen_in_the_other():
-    reader = (
-        Reader(lang="zh")
-        .choose("mask_zh", "window")
-        .choose("positions_zh", "alibi")
-        .choose("lang", "en")
-        .calm()
-    )
+    reader = Reader(lang="zh").choose("mask_zh", "window").choose("positions_zh", "alibi").choose("lang", "en").calm()
     assert reader.link["mask"] == "window" and reader.link["positions"] == "alibi"
     chosen = {group.key: group.value for group in reader.app.get("button_group")}
     assert chosen["mask_en"] == "window" and chosen["positions_en"] == "alibi"
 
 
-def test_the_sentence_follows_the_language_until_there_is_one_of_the_readers_own():
-    reader = Reader(lang="en")
-    assert reader.choose("lang", "zh").link["text"] == text.load("zh")("examples.default")
-    reader.set("text", "dog bites man", "text_input").choose("lang", "en")
-    assert reader.link["text"] == "dog bites man"
+@pytest.mark.parametrize("first, then", [("en", "zh"), ("zh", "en")])
+def test_another_language_leaves_the_sentence_alone(first, then):
+    reader = Reader(lang=first)
+    begun = text.load(first)("examples.default")
+    assert reader.link["text"] == begun
+    assert reader.choose("lang", then).link["text"] == begun
+    assert reader.press("reset").link["text"] == text.load(then)("examples.default")
 
 
 def test_settings_and_sentence_survive_another_page():
@@ -147,6 +144,27 @@ def test_reset_brings_everything_back_but_the_language():
     reader = Reader(lang="zh", **SETTINGS).press("reset").calm()
     assert reader.link == {"text": text.load("zh")("examples.default"), "lang": "zh"}
     assert reader.app.number_input(key="d_k").value == 8
+
+
+def shared(reader: Reader) -> list[str]:
+    """What stands ready to be copied."""
+    return [block.value for block in reader.app.code]
+
+
+def test_the_link_to_share_is_the_link_of_the_address_bar():
+    reader = Reader(text="a&b ？ 我", mask="window").calm()
+    (link,) = shared(reader)
+    assert dict(parse_qsl(urlsplit(link).query)) == reader.link
+
+
+@pytest.mark.parametrize("lang", text.LANGUAGES)
+def test_a_link_too_long_to_travel_says_so_and_offers_the_file(lang):
+    reader = Reader(lang=lang, text="长句子" * 100).calm()
+    t = text.load(lang)
+    assert shared(reader) == [] and t("frame.share_file") in reader.said
+    assert "share_run" in {button.key for button in reader.app.get("download_button")}
+    unusable = Reader(lang=lang, text="长" * 4001).calm()
+    assert "share_run" not in {button.key for button in unusable.app.get("download_button")}
 
 
 def test_an_example_becomes_the_sentence():
