@@ -1,5 +1,6 @@
 """Self-attention that keeps every number it computes: the maths, the models, the decode run."""
 
+from . import threads as threads
 from .breaks import idle_breaks
 from .cache import KVCache
 from .core import AttentionTrace, attend, merge_heads, repeat_kv, split_heads

@@ -25,9 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:
-        chosen = {
-            name: value for name, value in vars(options).items() if name in _names() and value is not None
-        }
+        chosen = {name: value for name, value in vars(options).items() if name in _names() and value is not None}
         done = run(Settings(**{name: parse(name, value) for name, value in chosen.items()}))
         if options.out is not None:
             write(done, Path(options.out))
@@ -50,9 +48,7 @@ def report(done: DecodeRun) -> str:
     lines = [_line(head, width)]
     for t in range(done.settings.prompt - 1, len(done.tokens)):
         delta = f"{done.step_delta[t].item():.2e}" if done.compared[t] else "-"
-        figures = (
-            f"{part[t].item():,}" for part in (done.multiplies_cached, done.multiplies_full, done.cache_bytes)
-        )
+        figures = (f"{part[t].item():,}" for part in (done.multiplies_cached, done.multiplies_full, done.cache_bytes))
         lines.append(_line((str(t + 1), *figures, delta, visible(done.tokens[t])), width))
     sums = (f"{part.sum().item():,}" for part in (done.multiplies_cached, done.multiplies_full))
     lines.append(_line(("sum", *sums, "", "", ""), width).rstrip())
@@ -78,11 +74,7 @@ def write(done: DecodeRun, path: Path) -> None:
 
 def _line(cells: tuple[str, ...], width: int) -> str:
     *figures, token = cells
-    return (
-        "".join(f"{cell:>{width + 2}}" if i else f"{cell:>5}" for i, cell in enumerate(figures))
-        + "  "
-        + token
-    )
+    return "".join(f"{cell:>{width + 2}}" if i else f"{cell:>5}" for i, cell in enumerate(figures)) + "  " + token
 
 
 def _umask() -> int:
@@ -96,14 +88,10 @@ def _names() -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m attention", description="Self-attention, every number real."
-    )
+    parser = argparse.ArgumentParser(prog="python -m attention", description="Self-attention, every number real.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="run")
-    command = commands.add_parser(
-        "run", allow_abbrev=False, help="run a text through the decoder, print the ledger"
-    )
+    command = commands.add_parser("run", allow_abbrev=False, help="run a text through the decoder, print the ledger")
     command.add_argument("text", help="the sentence")
     for field in fields(Settings):
         if field.name != "text":
@@ -113,10 +101,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _help(field) -> str:
-    if field.name in RANGES:
-        needed = "{} to {}".format(*RANGES[field.name])
-    else:
-        needed = ", ".join(CHOICES[field.name])
+    ranged = field.name in RANGES
+    needed = "{} to {}".format(*RANGES[field.name]) if ranged else ", ".join(CHOICES[field.name])
     default = {"prompt": "half the text", "breaks": "none"}.get(field.name, field.default)
     return f"{needed} (default: {default})"
 

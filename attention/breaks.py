@@ -79,11 +79,7 @@ def _same_rows(s: Settings) -> bool:
 def _mixture(s: Settings, kinds: list, t: int) -> frozenset:
     """What row t of the cached run reads, as kinds of rows with their shares."""
     last = t if t == s.prompt else s.prompt - 1
-    read = [
-        j
-        for j in range(last + 1)
-        if j <= t or s.mask == "bidirectional" or (s.mask == "prefix" and j < s.width)
-    ]
+    read = [j for j in range(last + 1) if j <= t or s.mask == "bidirectional" or (s.mask == "prefix" and j < s.width)]
     if s.mask == "window":
         read = [j for j in read if j > t - s.width]
     if len({kinds[j] for j in read}) == 1:

@@ -97,27 +97,19 @@ def _check_inputs(q, k, v, visible, bias, scale) -> float:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if x.dim() < 2 or not x.is_floating_point() or x.dtype != q.dtype:
             arrived = f"{x.dtype} of shape {tuple(x.shape)}"
-            raise ValueError(
-                f"{name}: {arrived} arrived; (..., H, T, D) in one floating dtype for q, k, v is needed"
-            )
+            raise ValueError(f"{name}: {arrived} arrived; (..., H, T, D) in one floating dtype for q, k, v is needed")
     (n_q, d_k), n_k = q.shape[-2:], k.shape[-2]
     if k.shape[:-2] != q.shape[:-2] or k.shape[-1] != d_k or d_k == 0:
         needed = f"the batch and heads of q {tuple(q.shape)} and its width (repeat_kv shares heads)"
         raise ValueError(f"k: shape {tuple(k.shape)} arrived; {needed} is needed")
     if v.shape[:-1] != k.shape[:-1]:
-        raise ValueError(
-            f"v: shape {tuple(v.shape)} arrived; one row for each key of k {tuple(k.shape)} is needed"
-        )
+        raise ValueError(f"v: shape {tuple(v.shape)} arrived; one row for each key of k {tuple(k.shape)} is needed")
     square = (*q.shape[:-2], n_q, n_k)
     if visible is not None and visible.dtype != torch.bool:
-        raise ValueError(
-            f"visible: {visible.dtype} arrived; Bool is needed, True where a query may read a key"
-        )
+        raise ValueError(f"visible: {visible.dtype} arrived; Bool is needed, True where a query may read a key")
     for name, x in (("visible", visible), ("bias", bias)):
         if x is not None and not broadcasts(x.shape, square):
-            raise ValueError(
-                f"{name}: shape {tuple(x.shape)} arrived; one that broadcasts to {square} is needed"
-            )
+            raise ValueError(f"{name}: shape {tuple(x.shape)} arrived; one that broadcasts to {square} is needed")
     scale = 1.0 / math.sqrt(d_k) if scale is None else float(scale)
     if not math.isfinite(scale):
         raise NotFiniteError("scale", f"{scale} arrived", "a finite number is")

@@ -98,9 +98,7 @@ def decode(s: Settings, plan: Plan, embedded: Tensor, weights: list[LayerWeights
     return [_join(steps, n) for steps in layers]
 
 
-def _layer_step(
-    s, plan: Plan, w: LayerWeights, x: Tensor, cache: KVCache, step: slice
-) -> tuple[CachedLayer, KVCache]:
+def _layer_step(s, plan: Plan, w: LayerWeights, x: Tensor, cache: KVCache, step: slice) -> tuple[CachedLayer, KVCache]:
     """One layer of one step over x (Tq, d_model): its rows against the keys there, and the grown cache."""
     q, k, v = _project(s, plan, w, x, step)
     if "stale" in s.breaks and step.start == s.prompt:
@@ -119,8 +117,7 @@ def _layer_step(
 def _join(steps: list[CachedLayer], n: int) -> CachedLayer:
     """The rows of all steps under each other; scores in squares over all n keys."""
     x, q, k, v, mixed, out = (
-        torch.cat([getattr(step, name) for step in steps], dim=-2)
-        for name in ("x", "q", "k", "v", "mixed", "out")
+        torch.cat([getattr(step, name) for step in steps], dim=-2) for name in ("x", "q", "k", "v", "mixed", "out")
     )
     raw = x.new_full((len(q), n, n), math.nan)  # (H, T, T)
     weights = x.new_zeros((len(q), n, n))

@@ -52,9 +52,7 @@ def meta(run: DecodeRun) -> dict:
     versions = {"attention": __version__, "python": platform.python_version()}
     versions |= {"torch": torch.__version__, "numpy": np.__version__}
     legend = {f"L.{name}": axes for name, axes in AXES.items()} | RUN_AXES
-    legend["L"] = (
-        "layer, counted from 0; T counts tokens from 0; H heads, Hk key/value heads, Dk Dv width of one head"
-    )
+    legend["L"] = "layer, counted from 0; T counts tokens from 0; H heads, Hk key/value heads, Dk Dv width of one head"
     return {
         "settings": run.settings.to_dict(),
         "tokens": list(run.tokens),

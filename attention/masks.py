@@ -42,9 +42,7 @@ def key_distance(n_q: int, n_k: int) -> Tensor:
     """How far each key lies behind each query, negative ahead of it: (n_q, n_k)."""
     n_q, n_k = whole("n_q", n_q, 1), whole("n_k", n_k, 1)
     if n_q > n_k:
-        raise ValueError(
-            f"n_q: {n_q} queries arrived for {n_k} keys; queries are the last positions, at most n_k"
-        )
+        raise ValueError(f"n_q: {n_q} queries arrived for {n_k} keys; queries are the last positions, at most n_k")
     return torch.arange(n_k - n_q, n_k)[:, None] - torch.arange(n_k)
 
 
@@ -57,7 +55,5 @@ def _keep_tensor(keep) -> Tensor:
         keep = torch.tensor([bool(item) for item in keep], dtype=torch.bool)
     if keep.dtype != torch.bool or keep.dim() != 1 or len(keep) == 0:
         arrived = f"{keep.dtype} of shape {tuple(keep.shape)}"
-        raise ValueError(
-            f"keep: {arrived} arrived; a list or Bool tensor of shape (n_k,), n_k >= 1, is needed"
-        )
+        raise ValueError(f"keep: {arrived} arrived; a list or Bool tensor of shape (n_k,), n_k >= 1, is needed")
     return keep

@@ -46,9 +46,7 @@ def rotate(x: Tensor, positions, base: float = 10000.0, pairing: str = "interlea
 def rotary_table(positions, d: int, base: float = 10000.0) -> tuple[Tensor, Tensor]:
     """cos and sin (..., T, d/2) float64 of the angles that `turn` takes."""
     if d % 2 or d == 0:
-        raise ValueError(
-            f"x: width {d} arrived; rotary positions turn pairs of features and need an even width"
-        )
+        raise ValueError(f"x: width {d} arrived; rotary positions turn pairs of features and need an even width")
     angles = _angles(positions, d, d // 2, base)
     return angles.cos(), angles.sin()
 

@@ -50,9 +50,7 @@ def make_tables(s: Settings, embedded: Tensor) -> Tables:
         bias = (0.0 - torch.einsum("h,ij->hij", _slopes(s.heads), behind.abs())).to(dtype)
     spin = None
     if s.positions == "rotary":
-        rates = torch.tensor(
-            [10000.0 ** -(2 * pair / s.d_k) for pair in range(s.d_k // 2)], dtype=torch.float64
-        )
+        rates = torch.tensor([10000.0 ** -(2 * pair / s.d_k) for pair in range(s.d_k // 2)], dtype=torch.float64)
         spin = torch.exp(1j * torch.outer(place, rates))
     scale = s.d_k**-0.5 if s.scale == "on" else 1.0
     return Tables(x.to(dtype), HIDDEN[s.mask_kind](behind, place, s.width), bias, spin, scale / s.temperature)

@@ -19,9 +19,7 @@ TEXT = "the cat sat on the mat"
 
 def call(*arguments, **more):
     command = [sys.executable, "-m", "attention", *arguments]
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=120, **more
-    )
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=120, **more)
 
 
 def test_the_documented_line(tmp_path):
@@ -66,10 +64,7 @@ def test_every_setting_has_its_flag(tmp_path, capsys):
         "dtype": "float64",
     }
     flags = [
-        part
-        for name, value in values.items()
-        if name != "text"
-        for part in (f"--{name.replace('_', '-')}", str(value))
+        part for name, value in values.items() if name != "text" for part in (f"--{name.replace('_', '-')}", str(value))
     ]
     assert main(["run", TEXT, *flags, "--out", str(tmp_path / "x.npz")]) == 0
     meta = json.loads(str(np.load(tmp_path / "x.npz")["meta"]))

@@ -99,9 +99,7 @@ def test_no_keys_at_all():
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 def test_numbers_that_are_not_finite_are_named(culprit, number, dtype):
-    inputs = {
-        name: draw(2, 3, 3, seed=seed, dtype=dtype) for seed, name in enumerate(("q", "k", "v", "bias"))
-    }
+    inputs = {name: draw(2, 3, 3, seed=seed, dtype=dtype) for seed, name in enumerate(("q", "k", "v", "bias"))}
     inputs[culprit][1, 2, 0] = number
     with pytest.raises(ValueError, match=rf"^{culprit}: "):
         attend(**inputs)

@@ -13,31 +13,9 @@ from attention.export import as_bytes, save
 from tests.unit import reference
 
 TEXT = "the cat sat on the mat and"
-PER_LAYER = [
-    "x",
-    "w_q",
-    "w_k",
-    "w_v",
-    "w_o",
-    "q",
-    "k",
-    "v",
-    "raw",
-    "scaled",
-    "masked",
-    "weights",
-    "mixed",
-    "out",
-    "cached_x",
-    "cached_q",
-    "cached_k",
-    "cached_v",
-    "cached_raw",
-    "cached_scaled",
-    "cached_weights",
-    "cached_mixed",
-    "cached_out",
-]
+FULL = ["x", "w_q", "w_k", "w_v", "w_o", "q", "k", "v", "raw", "scaled", "masked", "weights", "mixed", "out"]
+CACHED = ["x", "q", "k", "v", "raw", "scaled", "weights", "mixed", "out"]
+PER_LAYER = [*FULL, *(f"cached_{name}" for name in CACHED)]
 PER_RUN = ["meta", "step_delta", "compared", "multiplies_cached", "multiplies_full", "cache_bytes"]
 
 
@@ -58,9 +36,7 @@ def test_keys_and_meta(layers):
     meta = json.loads(str(file["meta"]), parse_constant=no_bare_numbers)
     assert Settings(**meta["settings"]) == done.settings and meta["settings"]["breaks"] == "position,stale"
     assert meta["tokens"] == TEXT.split() and meta["dtype"] == "float32"
-    assert meta["versions"]["torch"] == str(torch.__version__) and {"numpy", "python"} <= set(
-        meta["versions"]
-    )
+    assert meta["versions"]["torch"] == str(torch.__version__) and {"numpy", "python"} <= set(meta["versions"])
     assert {f"L.{name}" for name in PER_LAYER} | set(PER_RUN) - {"meta"} <= set(meta["axes"])
 
 
@@ -123,9 +99,7 @@ def layer_by_numpy(file, number, settings):
     }
 
 
-@pytest.mark.parametrize(
-    ("mask", "width"), [("causal", 3), ("bidirectional", 3), ("window", 2), ("prefix", 4)]
-)
+@pytest.mark.parametrize(("mask", "width"), [("causal", 3), ("bidirectional", 3), ("window", 2), ("prefix", 4)])
 @pytest.mark.parametrize(
     ("positions", "pairing"),
     [
@@ -157,9 +131,7 @@ def test_numpy_makes_half_precision_again(dtype):
     file = stored(run(Settings(TEXT, **names)))
     settings = json.loads(str(file["meta"]))["settings"]
     for name, wanted in layer_by_numpy(file, 0, settings).items():
-        np.testing.assert_allclose(
-            file[f"0.{name}"], wanted, atol=0.1 if dtype == "bfloat16" else 0.01, err_msg=name
-        )
+        np.testing.assert_allclose(file[f"0.{name}"], wanted, atol=0.1 if dtype == "bfloat16" else 0.01, err_msg=name)
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "none"])
@@ -173,7 +145,7 @@ def test_x_is_the_embedding_and_the_signal(positions):
 @pytest.mark.parametrize("mask", ["causal", "bidirectional", "window", "prefix"])
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "alibi"])
 def test_numpy_makes_the_cached_rows_again(mask, positions):
-    """From the cached q, k, v: each row over the keys that were there at its step, a missing one weighing 0."""
+    """From the cached q, k, v: each row over the keys that were there at its step, others weighing 0."""
     names = {"mask": mask, "width": 3, "positions": positions, "layers": 2, "prompt": 3}
     file = stored(run(Settings(TEXT, heads=4, kv_heads=2, dtype="float64", **names)))
     settings = json.loads(str(file["meta"]))["settings"]

@@ -10,16 +10,12 @@ import attention
 
 ROOT = Path(__file__).parents[2]
 ABOVE = ("streamlit", "plotly", "ui", "pandas", "app")
-PACKAGE = sorted(
-    f"attention.{path.stem}" for path in (ROOT / "attention").glob("*.py") if path.stem != "__init__"
-)
+PACKAGE = sorted(f"attention.{path.stem}" for path in (ROOT / "attention").glob("*.py") if path.stem != "__init__")
 
 
 def loaded_from_above(statement, cwd=ROOT):
     """Which of the packages above are loaded after `statement` in a fresh process."""
-    report = (
-        f"import sys; {statement}; print(*sorted({{m.split('.')[0] for m in sys.modules}} & set({ABOVE!r})))"
-    )
+    report = f"import sys; {statement}; print(*sorted({{m.split('.')[0] for m in sys.modules}} & set({ABOVE!r})))"
     done = subprocess.run(
         [sys.executable, "-c", report], cwd=cwd, capture_output=True, text=True, check=True, timeout=120
     )
@@ -49,29 +45,10 @@ def test_the_guard_sees_each_of_them(name):
 
 
 def test_the_public_surface():
-    promised = [
-        "attend",
-        "AttentionTrace",
-        "split_heads",
-        "merge_heads",
-        "repeat_kv",
-        "bidirectional",
-        "causal",
-        "sliding_window",
-        "prefix_lm",
-        "padding",
-        "sinusoidal",
-        "rotate",
-        "alibi_slopes",
-        "alibi_bias",
-        "KVCache",
-        "Settings",
-        "run",
-        "DecodeRun",
-        "LayerRun",
-        "SettingsError",
-        "idle_breaks",
-    ]
-    for name in promised:
+    heads = ["attend", "AttentionTrace", "split_heads", "merge_heads", "repeat_kv"]
+    masks = ["bidirectional", "causal", "sliding_window", "prefix_lm", "padding"]
+    positions = ["sinusoidal", "rotate", "alibi_slopes", "alibi_bias"]
+    runs = ["KVCache", "Settings", "SettingsError", "idle_breaks", "run", "DecodeRun", "LayerRun"]
+    for name in (*heads, *masks, *positions, *runs):
         thing = getattr(attention, name)
         assert callable(thing) and thing.__doc__ and name in attention.__all__, name

@@ -88,9 +88,7 @@ def test_one_new_query_reads_all_earlier_keys(n_k, dtype):
     assert output.item() == pytest.approx((n_k - 1) / 2, rel=1e-2 if dtype == torch.bfloat16 else 1e-3)
 
 
-@pytest.mark.parametrize(
-    ("n", "width", "keys"), [(6, 3, [1, 2, 3, 3, 3, 3]), (4, 1, [1, 1, 1, 1]), (3, 9, [1, 2, 3])]
-)
+@pytest.mark.parametrize(("n", "width", "keys"), [(6, 3, [1, 2, 3, 3, 3, 3]), (4, 1, [1, 1, 1, 1]), (3, 9, [1, 2, 3])])
 def test_a_window_counts_the_query_itself(n, width, keys):
     visible = sliding_window(n, n, width)
     assert visible.sum(1).tolist() == keys

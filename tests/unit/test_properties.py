@@ -40,9 +40,7 @@ def test_weights_are_shares_of_the_visible_keys(problem):
     sees = visible_keys.any(-1).double()
     assert (trace.weights >= 0).all() and (trace.weights[:, ~visible_keys] == 0).all()
     torch.testing.assert_close(trace.weights.sum(-1), sees.expand_as(trace.weights[..., 0]))
-    np.testing.assert_allclose(
-        trace.weights, reference.softmax(trace.scaled.numpy(), visible_keys.numpy()), atol=1e-12
-    )
+    np.testing.assert_allclose(trace.weights, reference.softmax(trace.scaled.numpy(), visible_keys.numpy()), atol=1e-12)
     low, high = v.amin(1, keepdim=True).clamp(max=0), v.amax(1, keepdim=True).clamp(min=0)
     assert ((trace.mixed >= low - 1e-9) & (trace.mixed <= high + 1e-9)).all()
 
@@ -105,9 +103,7 @@ def test_the_cache_is_persistent_and_keeps_the_last_keys(chunks, window, data):
     for cache, end in zip(caches, np.cumsum([0, *chunks]).tolist(), strict=True):
         first = 0 if window is None else max(0, end - window)
         assert cache.positions.tolist() == list(range(first, end)) and len(cache) == end - first
-        assert torch.equal(cache.k.double(), k[:, first:end]) and torch.equal(
-            cache.v.double(), v[:, first:end]
-        )
+        assert torch.equal(cache.k.double(), k[:, first:end]) and torch.equal(cache.v.double(), v[:, first:end])
         assert cache.nbytes == (0 if end == 0 else 2 * (end - first) * 4 * 8)
 
 

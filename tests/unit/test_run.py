@@ -142,9 +142,7 @@ def test_what_was_there_and_what_was_read(mask, prompt):
     torch.testing.assert_close(layer.cached_weights.sum(-1), torch.ones(2, 6))
 
 
-@pytest.mark.parametrize(
-    ("dtype", "element"), [("float64", 8), ("float32", 4), ("bfloat16", 2), ("float16", 2)]
-)
+@pytest.mark.parametrize(("dtype", "element"), [("float64", 8), ("float32", 4), ("bfloat16", 2), ("float16", 2)])
 @pytest.mark.parametrize("mask", ["causal", "window"])
 def test_the_ledger_by_the_formula(mask, dtype, element):
     sizes = {"d_model": 5, "d_k": 4, "d_v": 3, "heads": 6, "kv_heads": 2, "layers": 3}
@@ -165,9 +163,7 @@ def test_the_ledger_by_the_formula(mask, dtype, element):
 
 def test_a_prompt_longer_than_the_window_reads_what_the_cache_then_drops():
     layer = layer_of(mask="window", width=2, prompt=5)
-    assert (layer.cached_weights[:, 1, 0] > 0).all() and layer.cached_visible[5].tolist() == [False] * 4 + [
-        True
-    ] * 2
+    assert (layer.cached_weights[:, 1, 0] > 0).all() and layer.cached_visible[5].tolist() == [False] * 4 + [True] * 2
     assert layer.cached_raw[:, 5, 3].isnan().all() and layer.cached_raw[:, 4, 0].isfinite().all()
 
 

@@ -58,10 +58,7 @@ def test_the_prompt_is_half_the_text(n, prompt):
 def test_breaks_come_in_one_order(breaks):
     settings = Settings(TEXT, breaks=breaks)
     assert settings.breaks == ("position", "mask")
-    assert (
-        settings == Settings(TEXT, breaks="position,mask")
-        and len({settings, Settings(TEXT, breaks=breaks)}) == 1
-    )
+    assert settings == Settings(TEXT, breaks="position,mask") and len({settings, Settings(TEXT, breaks=breaks)}) == 1
 
 
 @pytest.mark.parametrize("nothing", ["", (), [], ","])
@@ -151,9 +148,7 @@ def test_errors(changes, field, code, says):
     error = caught.value
     assert isinstance(error, SettingsError) and (error.field, error.code) == (field, code)
     assert says in str(error) and "\n" not in str(error) and len(str(error)) < 300
-    assert error.values and all(
-        isinstance(value, (str, int, float, list, bool)) for value in error.values.values()
-    )
+    assert error.values and all(isinstance(value, (str, int, float, list, bool)) for value in error.values.values())
 
 
 def test_what_is_explained_elsewhere_is_taken():

@@ -1,0 +1,190 @@
+"""The language the trained models learn: documents with every true link known, and a recogniser.
+
+A document says something and ends in a tail whose answer is decided: who is meant by `it`, what comes next in a
+sequence that repeats, which bracket closes. Rows and keys are 0-based positions of tokens.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from random import Random
+
+from .lexicon import LEXICON, SLOTS
+from .sequences import SEQUENCES
+from .templates import Template, templates
+
+TEMPLATE_FAMILIES = ("fit", "put", "chase", "gender", "has", "location", "role", "like", "code")
+FAMILIES = TEMPLATE_FAMILIES + tuple(SEQUENCES)
+REFERENCE = TEMPLATE_FAMILIES[:-1]  # the families whose answer is an antecedent
+MAX_TOKENS = 56  # no document is longer, so that positions beyond it are never learned
+HELD_OUT = 32  # of 256 values of a pair's first hash byte
+SLOTTED = 0.15  # of the documents have some nouns replaced by slots
+
+Link = tuple[int, int]  # (row, key)
+
+
+@dataclass(frozen=True)
+class Document:
+    """Tokens and what is true of them. `answers` are rows whose next token is decided by the document."""
+
+    family: str
+    language: str
+    tokens: tuple[str, ...]
+    answers: tuple[int, ...] = ()
+    hops: tuple[Link, ...] = ()  # an argument and its predicate or owner
+    reads: tuple[Link, ...] = ()  # the row of an adjective, a pronoun or an answer and its antecedent
+    ahead: tuple[Link, ...] = ()  # `it` and its antecedent, decided by words that come later
+    copies: tuple[Link, ...] = ()  # a row of a repeat and the token that followed its earlier twin
+    opens: tuple[Link, ...] = ()  # a row and the innermost bracket that is still open
+    firsts: tuple[int, ...] = ()  # where a noun or name is mentioned first
+    tail: int = 0  # where the question begins
+    pairs: tuple[tuple[str, str], ...] = ()  # what the split into training and held-out goes by
+
+
+def is_held_out(pair: tuple[str, ...]) -> bool:
+    """Whether training never sees this ordered pair."""
+    return hashlib.sha256(" ".join(pair).encode()).digest()[0] < HELD_OUT
+
+
+def write(rng: Random, family: str, language: str, *, held_out: bool = False, slots: bool = False) -> Document:
+    """One document. None of its pairs is held out, or with `held_out` at least one is."""
+    make: Callable = SEQUENCES.get(family, _from_template)
+    while True:
+        document = make(rng, family, language)
+        if any(map(is_held_out, document.pairs)) == held_out:
+            return _with_slots(rng, document) if slots else document
+
+
+def training_document(rng: Random, weights: dict[str, float]) -> Document:
+    """A document of the training stream: families by weight, languages by halves, slots now and then."""
+    family = rng.choices(tuple(weights), tuple(weights.values()))[0]
+    language = rng.choice(("en", "zh"))
+    return write(rng, family, language, slots=rng.random() < SLOTTED)
+
+
+def recognise(tokens: tuple[str, ...], language: str) -> str | None:
+    """The family of a whole document (without the end token) if its grammar and its answer are right."""
+    line = " ".join(tokens) + " "
+    for family, forms in templates(language).items():
+        if any(_fits(form, line) for form in forms):
+            return family
+    return next((name for name, maker in SEQUENCES.items() if maker.holds(tokens, language)), None)
+
+
+# ---- templates
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One token of a template."""
+
+    word: str
+    variable: str
+    optional: bool
+    labels: tuple[str, ...]
+    hops: tuple[str, ...]
+    reads: str
+    ahead: str
+    answer: bool
+
+
+@lru_cache(maxsize=None)
+def _pieces(text: str) -> tuple[Piece, ...]:
+    return tuple(_piece(part) for part in text.split())
+
+
+def _piece(part: str) -> Piece:
+    word, *tags = part.split("/")
+    optional = word.startswith("[") and len(word) > 1
+    word = word.strip("[]") if optional else word
+    variable = word.strip("{}") if word.startswith("{") and len(word) > 1 else ""
+    marks = {tag[0]: tag[1:] for tag in tags}
+    hops = tuple(marks[">"].split(",")) if ">" in marks else ()
+    labels = (marks["@"],) if "@" in marks else ()
+    return Piece(word, variable, optional, labels, hops, marks.get("=", ""), marks.get("~", ""), "!" in marks)
+
+
+def _is_noun(variable: str) -> bool:
+    return variable[:1].isupper() or variable[:1] == "x"
+
+
+def _from_template(rng: Random, family: str, language: str) -> Document:
+    form = rng.choice(templates(language)[family])
+    pieces = [piece for piece in _pieces(form.text) if not piece.optional or rng.random() < 0.5]
+    chosen: dict[str, str] = {}
+    for piece in pieces:
+        if piece.variable and piece.variable not in chosen:
+            taken = set(chosen.values())
+            words = form.classes[piece.variable]
+            chosen[piece.variable] = rng.choice([word for word in words if word not in taken])
+    return _document(form, pieces, chosen)
+
+
+def _document(form: Template, pieces: list[Piece], chosen: dict[str, str]) -> Document:
+    tokens = tuple(chosen.get(piece.variable, piece.word) for piece in pieces)
+    place: dict[str, int] = {}
+    for row, piece in enumerate(pieces):
+        for label in piece.labels or ((piece.variable,) if piece.variable else ()):
+            place.setdefault(label, row)
+    firsts = sorted(place[name] for name in chosen if _is_noun(name))
+    answer = next(row for row, piece in enumerate(pieces) if piece.answer)
+    stops = [row for row, token in enumerate(tokens[:answer]) if token in (".", "。", ";")]
+    return Document(
+        form.family,
+        form.language,
+        tokens,
+        answers=(answer,),
+        hops=tuple((row, place[label]) for row, piece in enumerate(pieces) for label in piece.hops if label in place),
+        reads=tuple((row, place[piece.reads]) for row, piece in enumerate(pieces) if piece.reads),
+        ahead=tuple((row, place[piece.ahead]) for row, piece in enumerate(pieces) if piece.ahead),
+        firsts=tuple(firsts),
+        tail=stops[-1] + 1,
+        pairs=_pairs(form.family, chosen, pieces[answer].reads),
+    )
+
+
+def _pairs(family: str, chosen: dict[str, str], asked: str) -> tuple[tuple[str, str], ...]:
+    """The ordered pairs of things in a document; of people where there are no two things."""
+    if family == "code":
+        return ((chosen["x" + asked[1:]], chosen[asked]),)
+    things = [word for name, word in chosen.items() if name[0] in "ABCD"]
+    nouns = [word for name, word in chosen.items() if name[0].isupper()]
+    return tuple(combinations(things if len(things) > 1 else nouns, 2))
+
+
+def _with_slots(rng: Random, document: Document) -> Document:
+    """Some nouns give way to slots, as words that the lexicon lacks will; the same noun to the same slot."""
+    nouns = sorted({document.tokens[row] for row in document.firsts})
+    rng.shuffle(nouns)
+    most = 1 if document.family == "gender" else len(nouns)  # a name without a gender, but only one
+    count = rng.randint(1, max(1, most))
+    swap = dict(zip(nouns[:count], rng.sample(SLOTS, len(nouns))[:count], strict=False))
+    return replace(document, tokens=tuple(swap.get(token, token) for token in document.tokens))
+
+
+@lru_cache(maxsize=None)
+def _pattern(text: str, words: tuple[tuple[str, tuple[str, ...]], ...]) -> re.Pattern:
+    classes, seen, parts = dict(words), set(), []
+    for piece in _pieces(text):
+        part = re.escape(piece.word)
+        if piece.variable in seen:
+            part = f"(?P={piece.variable})"
+        elif piece.variable:
+            known = classes[piece.variable] + (SLOTS if _is_noun(piece.variable) else ())
+            part = f"(?P<{piece.variable}>{'|'.join(map(re.escape, known))})"
+            seen.add(piece.variable)
+        parts.append(f"(?:{part} )?" if piece.optional else f"{part} ")
+    return re.compile("".join(parts))
+
+
+def _fits(form: Template, line: str) -> bool:
+    used = {piece.variable for piece in _pieces(form.text) if piece.variable}
+    words = tuple((name, form.classes[name]) for name in sorted(used))
+    match = _pattern(form.text, words).fullmatch(line)
+    if match is None:
+        return False
+    nouns = [word for name, word in match.groupdict().items() if _is_noun(name)]
+    return len(set(nouns)) == len(nouns)
