@@ -13,7 +13,7 @@ def row(page, run: DecodeRun, found: matrices.Matrix) -> None:
     """The ways out of the inspector."""
     t, look = page.t, page.look
     name = f"{found.name}-layer{look.layer}-head{look.head}.csv"
-    with st.container(horizontal=True, gap="small", key="exports"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="exports"):
         st.download_button(
             t("exports.csv"),
             lambda: csv(found, run.settings.dtype, t("exports.masked")),
@@ -24,12 +24,10 @@ def row(page, run: DecodeRun, found: matrices.Matrix) -> None:
             on_click="ignore",
         )
         run_button(page, "npz")
-        with st.popover(t("exports.torch"), icon=":material/code:", key="torch", on_change="rerun") as box:
-            if box.open:
-                st.caption(t("exports.torch_sentence"))
-                st.code(
-                    torch_script.script(run.settings, look.layer, look.head), language="python", height=420
-                )
+        shown = st.toggle(t("exports.torch"), key="torch")
+    if shown:
+        st.caption(t("exports.torch_sentence"))
+        st.code(torch_script.script(run.settings, look.layer, look.head), language="python", height=420)
 
 
 def run_button(page, key: str) -> None:

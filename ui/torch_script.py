@@ -91,10 +91,8 @@ def script(settings: Settings, layer: int, head: int) -> str:
     """Python text; layer and head count from 1. It prints weights (T, T) and output (T, d_v) of that head,
     each under a line with its name, one row a line, as the full pass works them out."""
     s = settings
-    sizes = {
-        name: getattr(s, name) for name in ("seed", "dtype", "d_model", "d_k", "d_v", "heads", "kv_heads")
-    }
-    parts = [START.format(layer=layer, head=head, tokens=ascii(list(s.tokens)), **sizes)]
+    sizes = {name: getattr(s, name) for name in ("seed", "dtype", "d_model", "d_k", "d_v", "heads", "kv_heads")}
+    parts = [START.format(layer=layer, head=head, tokens=list(s.tokens), **sizes)]
     rotary, alibi = s.positions == "rotary", s.positions == "alibi"
     if s.positions == "sinusoidal":
         parts.append(SINUSOIDAL)

@@ -9,6 +9,7 @@ import pytest
 from attention import Settings, run
 from tests.pages.reader import Reader
 from ui import matrices, text
+from ui.torch_script import script
 
 
 def opened(**link: str) -> Reader:
@@ -78,6 +79,14 @@ def test_the_zoom_is_kept_from_head_to_head():
     reader = opened(heads="4", kv_heads="4")
     first = figure(reader)["layout"]["uirevision"]
     assert figure(reader.set("head_4", 3, "slider"))["layout"]["uirevision"] == first
+
+
+def test_the_script_is_written_when_it_is_asked_for():
+    reader = opened(text="dog bites man", head="2")
+    before = len(reader.app.code)
+    reader.set("torch", True, "toggle").calm()
+    assert len(reader.app.code) == before + 1
+    assert reader.app.code[-1].value == script(Settings("dog bites man"), 1, 2).strip()
 
 
 def test_markup_is_literal_in_ticks():
