@@ -180,7 +180,7 @@ function createStage(host, remember) {
 
   // ---- moving ------------------------------------------------------------------------------------------------------
 
-  function goTo(step, focus = step) {
+  function goTo(step, focus = first()) {
     view.step = view.wanted = Math.min(last(), Math.max(first(), step));
     view.focus = view.wantedFocus = view.step === first() ? Math.min(focus, first()) : view.step;
     draw();
