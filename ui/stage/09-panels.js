@@ -186,6 +186,7 @@ function buildPanels(scene, uid, family) {
     ),
   );
 
+  if (scene.next) cards.next = nextCard(words);
   const ledger = ledgerCard(words);
   cards.ledger = card("ledger", words.panel_ledger, words.ledger_note, ledger.node);
   cards.ledger.section.dataset.panel = "ledger";

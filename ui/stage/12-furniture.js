@@ -19,7 +19,7 @@ function patterns(uid) {
 
 function tokenStrip(scene, choose) {
   const items = scene.labels.map((label, i) => {
-    const token = { class: "lr-token", "data-cell": "", "data-row": i, "data-col": i, title: label };
+    const token = { class: "lr-token", "data-cell": "", "data-row": i, "data-col": i, title: label, "data-generated": i >= scene.typed };
     const index = el("span", { class: "lr-index", "aria-hidden": "true" }, String(i + 1));
     const divided = i === scene.prompt ? "lr-divided" : "";
     return el("li", { class: divided }, button({ ...token, on: { click: () => choose(i) } }, clip(label, 24)), index);
@@ -27,9 +27,12 @@ function tokenStrip(scene, choose) {
   return el("ol", { class: "lr-tokens", "data-panel": "tokens", "aria-label": scene.words.panel_tokens }, ...items);
 }
 
-function phasesText({ words, prompt, tokens }) {
+function phasesText({ words, prompt, tokens, typed, encoder }) {
+  if (encoder) return words.phase_encoder;
   const prefill = fill(prompt === 1 ? words.phase_prefill_one : words.phase_prefill, { n: prompt });
-  return prompt === tokens.length ? prefill : `${prefill}  ${fill(words.phase_decode, { i: prompt + 1 })}`;
+  const decode = prompt === tokens.length ? [] : [fill(words.phase_decode, { i: prompt + 1 })];
+  const own = typed === tokens.length ? [] : [fill(words.phase_generated, { i: typed + 1 })];
+  return [prefill, ...decode, ...own].join("  ");
 }
 
 function legend(scene, uid) {

@@ -3,7 +3,7 @@
 function writeCaptions(scene, view, panels, headline) {
   const { words, settings } = scene;
   const { step, focus } = view;
-  const prefill = step === scene.prompt - 1;
+  const phase = scene.encoder ? "encoder" : step === scene.prompt - 1 ? "prefill" : "decode";
   const values = {
     i: focus + 1,
     n: scene.tokens.length,
@@ -20,10 +20,10 @@ function writeCaptions(scene, view, panels, headline) {
   };
   const say = (key, more = {}) => fill(words[key], { ...values, ...more });
   const { cards } = panels;
-  setText(headline, say(prefill ? "headline_prefill" : "headline_decode"));
-  setText(cards.projection.note, say(prefill ? "projection_prefill" : "projection_decode"));
-  setText(cards.row.heading, say(prefill ? "title_row_prefill" : "title_row"));
-  setText(cards.scores.note, say(prefill ? "scores_prefill" : "scores_decode"));
+  setText(headline, say(`headline_${phase}`));
+  setText(cards.projection.note, [say(`projection_${phase}`), ...(scene.normed ? [words.normed] : [])].join(" "));
+  setText(cards.row.heading, say(`title_row_${phase}`));
+  setText(cards.scores.note, say(`scores_${phase}`));
   const bias = scene.bias ? ` + ${words.bias}` : "";
   setText(cards.scores.heading, say("title_scores", { scale: view.shows === "raw" ? "" : scaleText(scene) + bias }));
   const shared = settings.kv_heads < settings.heads ? ` ${say("cache_shared")}` : "";
@@ -33,12 +33,14 @@ function writeCaptions(scene, view, panels, headline) {
   ]) {
     const { heading, note } = cards[name.replace("_", "-")];
     setText(heading, say(`title_${name}`, { width }));
-    setText(note, say(prefill ? "cache_prefill" : `note_${name}`) + shared);
+    setText(note, say(phase === "decode" ? `note_${name}` : `cache_${phase}`) + shared);
   }
   const looksAhead = settings.mask === "bidirectional" || settings.mask === "prefix";
-  const blocks = prefill
-    ? ["blocks_prefill"]
+  const blocks = phase !== "decode"
+    ? [`blocks_${phase}`]
     : ["blocks_old", looksAhead ? "blocks_column_open" : "blocks_column", "blocks_row"];
   panels.blocks.replaceChildren(...blocks.map((key) => el("li", {}, say(key))));
+  setText(cards.weights.note, [words.weights_note, ...(scene.job ? [fill(words.job, { job: scene.job })] : [])].join(" "));
+  if (scene.next) updateNext(cards.next, scene, focus, say);
   panels.vectors.forEach(({ title }, i) => setText(title, "xqkv"[i] + subscript(focus + 1)));
 }

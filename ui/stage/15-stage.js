@@ -3,7 +3,7 @@
 let stages = 0;
 const NARROW = 600;
 const FINGER = 20;
-const ORDER = ["projection", "k-cache", "v-cache", "row", "detail", "scores", "weights", "ledger"];
+const ORDER = ["projection", "k-cache", "v-cache", "row", "detail", "next", "scores", "weights", "ledger"];
 
 // remember(step, scene) is told each time the reader moves.
 function createStage(host, remember) {
@@ -64,7 +64,7 @@ function createStage(host, remember) {
       el("p", { class: "lr-quiet lr-phases" }, phasesText(scene)),
       el("div", { class: "lr-bar" }, parts.bar.node, saveTools(words, save)),
       el("div", { class: "lr-lead" }, parts.headline, panels.ledger.summary),
-      el("div", { class: "lr-grid" }, ...ORDER.map((name) => panels.cards[name].section)),
+      el("div", { class: "lr-grid" }, ...ORDER.filter((name) => panels.cards[name]).map((name) => panels.cards[name].section)),
       legend(scene, uid),
       parts.live,
     );
@@ -224,7 +224,7 @@ function createStage(host, remember) {
     view.point = null;
     view.pin = view.pin && clampTarget(view.pin, scene);
     const built = shape;
-    shape = JSON.stringify([next.lang, next.labels, next.prompt, next.settings, next.ranges]);
+    shape = JSON.stringify([next.lang, next.labels, next.typed, next.prompt, next.settings, next.ranges]);
     if (shape !== built) build();
     recolour(themeOf(probe));
     draw();

@@ -31,7 +31,9 @@ def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
         "words": text.load(lang).tree("stage"),
         "tokens": list(run.tokens),
         "labels": [visible(token) for token in run.tokens],
+        "typed": len(run.tokens),
         "prompt": settings.prompt,
+        **{"encoder": False, "normed": False, "next": None, "job": None},
         "settings": {
             **settings.to_dict(),
             "breaks": list(settings.breaks),
