@@ -140,18 +140,3 @@ def test_window_evicts(open_page):
     visit = open_page(text=CAT, mask="window", width=2, prompt=2).press("End").at(5)
     rows = {row: state for (row, _), state in visit.grid("k-cache", "state").items()}
     assert rows == {0: "evicted", 1: "evicted", 2: "evicted", 3: "evicted", 4: "cached", 5: "now"}
-
-
-def test_inspector_shows_the_run(open_page):
-    visit = open_page(text=CAT, locale="en")
-    assert visit.page.locator(".js-plotly-plot").count() == 0, "plotly waits until it is asked for"
-    visit.page.locator(
-        "[data-testid=stMain] :is([data-testid=stExpander] summary, [data-testid=stCheckbox], [data-testid=stButton])"
-    ).filter(has_text="nspect").last.click()
-    visit.page.locator(".js-plotly-plot").first.wait_for()
-    visit.quiet()
-    shown = visit.page.evaluate(
-        "() => document.querySelector('.js-plotly-plot').calcdata[0][0].z.map(row => Array.from(row))"
-    )
-    weights = array(run_of(text=CAT).layers[0].weights)[0]  # of the full pass
-    assert_grid({(i, j): shown[i][j] for i in range(6) for j in range(6) if weights[i, j]}, weights)
