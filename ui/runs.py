@@ -27,8 +27,8 @@ def attempt(page) -> DecodeRun | None:
         with st.spinner(t("long.computing", n=n)):
             return _long(settings)
     except SettingsError as error:  # what only the numbers show: an overflow in a coarse type
-        code = error.code if error.code in t.tree("notes") else "other"
-        st.warning(t.markdown(f"notes.{code}", **error.values) if code != "other" else t("errors.other"))
+        known = error.code == "overflow"
+        st.warning(t("notes.overflow", **error.values) if known else t("errors.other"))
         return None
 
 
