@@ -6,7 +6,6 @@
 """
 
 from collections import Counter
-from math import gcd
 
 from .settings import Settings
 
@@ -64,8 +63,8 @@ def _same_rows(s: Settings) -> bool:
     """Whether the last token of the prompt and the first after it enter every layer as the same row.
 
     Without positions in the rows themselves, two rows of a layer are equal where their rows of the layer
-    before are and they read the same mixture of such rows: shares of each kind, and where ALiBi tells
-    distances, at each distance.
+    before are and they read the same of such rows: one kind alone, or as many of each kind (where ALiBi
+    tells distances, at each distance).
     """
     n = s.prompt + 1
     kinds = list(s.tokens[:n])
@@ -77,15 +76,12 @@ def _same_rows(s: Settings) -> bool:
 
 
 def _mixture(s: Settings, kinds: list, t: int) -> frozenset:
-    """What row t of the cached run reads, as kinds of rows with their shares."""
+    """What row t of the cached run reads, as kinds of rows and how many of each."""
     last = t if t == s.prompt else s.prompt - 1
     read = [j for j in range(last + 1) if j <= t or s.mask == "bidirectional" or (s.mask == "prefix" and j < s.width)]
     if s.mask == "window":
         read = [j for j in read if j > t - s.width]
-    if len({kinds[j] for j in read}) == 1:
+    if len({kinds[j] for j in read}) == 1:  # however many there are of it
         return frozenset([kinds[read[0]]])
-    if s.positions == "alibi":
-        return frozenset(Counter((kinds[j], abs(t - j)) for j in read).items())
-    counts = Counter(kinds[j] for j in read)
-    common = gcd(*counts.values())
-    return frozenset((kind, count // common) for kind, count in counts.items())
+    told_apart = [(kinds[j], abs(t - j) if s.positions == "alibi" else None) for j in read]
+    return frozenset(Counter(told_apart).items())

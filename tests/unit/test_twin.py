@@ -7,12 +7,13 @@ with c = 8 for float64 and float32 and 1/2 in half precision, whose sums are mad
 At default sizes the flat bounds 1e-10 and 1e-5 hold besides.
 """
 
+import dataclasses
 import itertools
 
 import pytest
 import torch
 
-from attention import Settings, run
+from attention import Settings, run, runner
 
 TEXT = "the cat sat on the mat and the dog ran off to sea"  # 13 tokens, three of them the same
 PROMPT = 6
@@ -156,3 +157,23 @@ def test_repeated_tokens_keep_their_rows(text):
     again = run(Settings(text, positions="none", dtype="float64")).layers[0]
     first, last = 0, n - 1 if text.startswith(("看", "<")) else 3
     torch.testing.assert_close(again.x[first], again.x[last])
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize("t", [0, 4, PROMPT, 12])
+@pytest.mark.parametrize("name", ["k", "v", "weights", "out"])
+def test_step_delta_is_measured_at_every_token(name, t, layer, monkeypatch):
+    """One number of the cached run is spoilt on its way to the comparison: it shows, at its token and only there."""
+    decode = runner.decode
+
+    def spoilt(*arguments):
+        layers = decode(*arguments)
+        tensor = getattr(layers[layer], name).clone()
+        tensor[(t, 1) if name == "out" else (1, t, 0)] += 0.25
+        layers[layer] = dataclasses.replace(layers[layer], **{name: tensor})
+        return layers
+
+    monkeypatch.setattr(runner, "decode", spoilt)
+    done = run(Settings(TEXT, prompt=PROMPT, layers=2, dtype="float64"))
+    assert done.step_delta[t].item() == pytest.approx(0.25)
+    assert done.step_delta.sum().item() == pytest.approx(0.25)
