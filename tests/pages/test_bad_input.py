@@ -137,7 +137,8 @@ def test_one_token_is_a_whole_run(words):
 
 
 def test_an_overflow_in_a_coarse_type_is_explained():
-    reader = Reader(dtype="float16", d_k="256", scale="off", temperature="0.01", d_model="256", layers="4", heads="16").calm()
+    huge = {"d_k": "256", "d_model": "256", "heads": "16", "kv_heads": "16", "layers": "4", "temperature": "0.01"}
+    reader = Reader(dtype="float16", scale="off", **huge).calm()
     assert "overflows in float16" in reader.said and "scene" not in reader.mounted
     assert "scene" in reader.set("dtype", "float32", "selectbox").calm().mounted
 
