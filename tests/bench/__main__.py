@@ -49,7 +49,8 @@ def main(names: list[str]) -> str | None:
 def timed(name: str, measure, *arguments) -> list:
     start = time.monotonic()
     rows = measure(*arguments)
-    print(f"{name}: measured in {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+    figures = ", ".join(f"{row.figure:.3g} {row.unit}".strip() for row in rows)
+    print(f"{name}: {figures} ({time.monotonic() - start:.0f} s)", file=sys.stderr, flush=True)
     return rows
 
 

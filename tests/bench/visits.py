@@ -37,7 +37,7 @@ def _visit(browser, base: str, **query) -> tuple[int, int, int]:
 
     context = browser.new_context(locale="en-US")
     page, frames, files = context.new_page(), [], []
-    page.on("websocket", lambda socket: socket.on("framereceived", frames.append))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
     page.on("response", lambda answer: files.append(_size(answer)))
     page.goto(address(base, **query))
     page.locator(STAGE).wait_for(timeout=60_000)
