@@ -48,6 +48,7 @@ function createStage(host, remember) {
       bar: player(words, { move: goTo, range: () => [first(), last()], at: () => view.step }),
       tokens: tokenStrip(scene, chooseToken),
       headline: el("p", { class: "lr-headline", "aria-live": "polite", "data-say": "step" }),
+      note: el("p", { class: "lr-note", role: "status" }),
       live: el("p", { class: "lr-hidden", "aria-live": "polite", "data-say": "cell" }),
     };
     const pages = pager(scene, view.page, (page) => {
@@ -63,7 +64,7 @@ function createStage(host, remember) {
       parts.tokens,
       el("p", { class: "lr-quiet lr-phases" }, phasesText(scene)),
       el("div", { class: "lr-bar" }, parts.bar.node, saveTools(words, save)),
-      el("div", { class: "lr-lead" }, parts.headline, panels.ledger.summary),
+      el("div", { class: "lr-lead" }, parts.headline, panels.ledger.summary, parts.note),
       el("div", { class: "lr-grid" }, ...ORDER.filter((name) => panels.cards[name]).map((name) => panels.cards[name].section)),
       legend(scene, uid),
       parts.live,
@@ -138,6 +139,8 @@ function createStage(host, remember) {
     writeCaptions(scene, view, panels, parts.headline);
     updateLedger(panels.ledger, scene, step);
     drawTokens();
+    const beyond = view.wanted > last();
+    setText(parts.note, beyond ? fill(scene.words.step_clamped, { i: view.wanted + 1, n: last() + 1 }) : "");
     pointer.draw();
     followSoon();
     setAttributes(root, { "data-step": step, "data-focus": focus, "data-theme": look.theme });

@@ -1,7 +1,8 @@
 // The one place that knows that Streamlit is there: a scene comes in with `data`, the address bar is written.
 
 const mounted = new WeakMap();
-const lastSteps = new Map();
+// The module is evaluated anew when a page is left and entered again; the reader's place outlives that.
+const lastSteps = (globalThis.lastRowSteps ??= new Map());
 const PAUSE = 400;
 
 // The address bar is the saved state. `embed` options are Streamlit's own and stay.

@@ -110,7 +110,7 @@ def _step_delta(run: DecodeRun, step: int) -> float | None:
 
 
 def _verdict(run: DecodeRun, largest: float, delta: float | None) -> str:
-    """What a step's difference means: zero, rounding, broken (by a switch), later (a row sees later keys), unexplained."""
+    """What a step's difference means: zero, rounding, broken (a switch is on), later (later keys seen), unexplained."""
     settings = run.settings
     if delta is None:
         return "unmeasured"
