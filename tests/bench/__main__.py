@@ -40,9 +40,7 @@ def main(names: list[str]) -> str | None:
                 rows += timed(name, PAGES[name], browser)
                 browser.close()
     print(table(rows))
-    RESULTS.write_text(
-        json.dumps({"machine": machine(), "rows": as_json(rows)}, indent=2, ensure_ascii=False) + "\n"
-    )
+    RESULTS.write_text(json.dumps({"machine": machine(), "rows": as_json(rows)}, indent=2, ensure_ascii=False) + "\n")
     return None
 
 

@@ -87,9 +87,7 @@ def exponent(times: dict[int, float]) -> float:
     """Slope of log time over log length, least squares."""
     x, y = [math.log(n) for n in times], [math.log(t) for t in times.values()]
     mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    return sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True)) / sum(
-        (a - mean_x) ** 2 for a in x
-    )
+    return sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True)) / sum((a - mean_x) ** 2 for a in x)
 
 
 def _spelled(times: dict[int, float]) -> str:

@@ -23,14 +23,10 @@ def step(browser) -> list[Row]:
 
         def key(turn: int) -> float:
             shown = int(stage.locator(STAGE).get_attribute("data-step"))
-            return timed(
-                stage, "keydown", SHOWS_STEP % (shown + 1), lambda: stage.keyboard.press("ArrowRight")
-            )
+            return timed(stage, "keydown", SHOWS_STEP % (shown + 1), lambda: stage.keyboard.press("ArrowRight"))
 
         def following(turn: int) -> float:
-            ready = (
-                f"{TITLES}.length === 4 && [...{TITLES}].every(t => t.textContent.endsWith(' {turn + 1}'))"
-            )
+            ready = f"{TITLES}.length === 4 && [...{TITLES}].every(t => t.textContent.endsWith(' {turn + 1}'))"
             return timed(bare, "click", ready, button.click)
 
         times = in_turns({"stage": key, "bare": following}, samples=26)
@@ -97,9 +93,7 @@ def _one_control(browser, running, name: str) -> list[Row]:
         def sample(turn: int) -> float:
             box.focus()
             wanted = start + turn + 1
-            at = (
-                wanted - 1 if app else wanted
-            )  # the stage counts steps, and the features before the new one, from 0
+            at = wanted - 1 if app else wanted  # the stage counts steps, and the features before the new one, from 0
             return timed(page, "keydown", ready % at, lambda: page.keyboard.press(press))
 
         return sample
@@ -110,7 +104,5 @@ def _one_control(browser, running, name: str) -> list[Row]:
     return [
         at_most(f"{title} / bare as it comes", times["app"] / times["bare"], 1, "×", detail),
         at_most(f"{title} / bare, both frozen", times["app"] / times["bare, frozen"], 1, "×", "control"),
-        at_most(
-            f"{title} / bare, neither frozen", times["app, not frozen"] / times["bare"], 1, "×", "control"
-        ),
+        at_most(f"{title} / bare, neither frozen", times["app, not frozen"] / times["bare"], 1, "×", "control"),
     ]

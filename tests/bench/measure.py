@@ -58,8 +58,7 @@ def table(rows: list[Row]) -> str:
     lines = [head, *map(_line, rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(4)]
     return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=False)), line[4]])
-        for line in lines
+        "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=False)), line[4]]) for line in lines
     )
 
 

@@ -54,8 +54,13 @@ def _visit(browser, base: str, **query) -> tuple[int, int, int]:
 
 
 def _size(answer) -> int:
-    path = urlsplit(answer.url).path
-    own = path == "/" or path.startswith(("/static/", "/_stcore/", "/favicon", "/manifest"))
+    address_ = urlsplit(answer.url)
+    path = address_.path
+    own = (
+        not address_.scheme.startswith("http")
+        or path == "/"
+        or path.startswith(("/static/", "/_stcore/", "/favicon", "/manifest"))
+    )
     return 0 if own or not answer.ok else len(answer.body())
 
 
@@ -71,9 +76,7 @@ def start(browser) -> list[Row]:
                 page = context.new_page()
                 page.goto(server.base)
                 page.locator(ready).first.wait_for(timeout=60_000)
-                page.evaluate(
-                    "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-                )
+                page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
                 return time.perf_counter() - begin
             finally:
                 context.close()

@@ -21,9 +21,7 @@ def freeze() -> None:
 
 freeze()
 moved = st.session_state.setdefault("moved", "prompt")
-prompt = st.slider(
-    "prompt", 1, 32, 2, key="prompt", on_change=lambda: st.session_state.update(moved="prompt")
-)
+prompt = st.slider("prompt", 1, 32, 2, key="prompt", on_change=lambda: st.session_state.update(moved="prompt"))
 d_k = st.number_input("d_k", 1, 256, 8, key="d_k", on_change=lambda: st.session_state.update(moved="d_k"))
 x = torch.from_numpy(np.random.default_rng(prompt).standard_normal((32, d_k)))
 weights = torch.softmax(x @ x.T / d_k**0.5, -1).numpy()
