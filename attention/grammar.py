@@ -4,54 +4,26 @@ A document says something and ends in a tail whose answer is decided: who is mea
 sequence that repeats, which bracket closes. Rows and keys are 0-based positions of tokens.
 """
 
-import hashlib
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 from random import Random
 
-from .lexicon import LEXICON, SLOTS
-from .sequences import SEQUENCES
-from .templates import Template, templates
+from .documents import Document, is_held_out
+from .lexicon import BRACKETS, END, LANGUAGES, LIKES, MASK, SLOTS
+from .sequences import RECOGNISERS, SEQUENCES, pool
+from .templates import SHELF_WORDS, Template, templates
 
 TEMPLATE_FAMILIES = ("fit", "put", "chase", "gender", "has", "location", "role", "like", "code")
 FAMILIES = TEMPLATE_FAMILIES + tuple(SEQUENCES)
 REFERENCE = TEMPLATE_FAMILIES[:-1]  # the families whose answer is an antecedent
-MAX_TOKENS = 56  # no document is longer, so that positions beyond it are never learned
-HELD_OUT = 32  # of 256 values of a pair's first hash byte
 SLOTTED = 0.15  # of the documents have some nouns replaced by slots
-
-Link = tuple[int, int]  # (row, key)
-
-
-@dataclass(frozen=True)
-class Document:
-    """Tokens and what is true of them. `answers` are rows whose next token is decided by the document."""
-
-    family: str
-    language: str
-    tokens: tuple[str, ...]
-    answers: tuple[int, ...] = ()
-    hops: tuple[Link, ...] = ()  # an argument and its predicate or owner
-    reads: tuple[Link, ...] = ()  # the row of an adjective, a pronoun or an answer and its antecedent
-    ahead: tuple[Link, ...] = ()  # `it` and its antecedent, decided by words that come later
-    copies: tuple[Link, ...] = ()  # a row of a repeat and the token that followed its earlier twin
-    opens: tuple[Link, ...] = ()  # a row and the innermost bracket that is still open
-    firsts: tuple[int, ...] = ()  # where a noun or name is mentioned first
-    tail: int = 0  # where the question begins
-    pairs: tuple[tuple[str, str], ...] = ()  # what the split into training and held-out goes by
-
-
-def is_held_out(pair: tuple[str, ...]) -> bool:
-    """Whether training never sees this ordered pair."""
-    return hashlib.sha256(" ".join(pair).encode()).digest()[0] < HELD_OUT
 
 
 def write(rng: Random, family: str, language: str, *, held_out: bool = False, slots: bool = False) -> Document:
     """One document. None of its pairs is held out, or with `held_out` at least one is."""
-    make: Callable = SEQUENCES.get(family, _from_template)
+    make = SEQUENCES.get(family, _from_template)
     while True:
         document = make(rng, family, language)
         if any(map(is_held_out, document.pairs)) == held_out:
@@ -61,7 +33,7 @@ def write(rng: Random, family: str, language: str, *, held_out: bool = False, sl
 def training_document(rng: Random, weights: dict[str, float]) -> Document:
     """A document of the training stream: families by weight, languages by halves, slots now and then."""
     family = rng.choices(tuple(weights), tuple(weights.values()))[0]
-    language = rng.choice(("en", "zh"))
+    language = rng.choice(LANGUAGES)
     return write(rng, family, language, slots=rng.random() < SLOTTED)
 
 
@@ -71,10 +43,20 @@ def recognise(tokens: tuple[str, ...], language: str) -> str | None:
     for family, forms in templates(language).items():
         if any(_fits(form, line) for form in forms):
             return family
-    return next((name for name, maker in SEQUENCES.items() if maker.holds(tokens, language)), None)
+    return next((name for name, holds in RECOGNISERS.items() if holds(tokens, language)), None)
 
 
-# ---- templates
+def vocabulary_words() -> tuple[str, ...]:
+    """Every word that a document can hold, the reserved ones first."""
+    words = [END, MASK, *SLOTS]
+    for language in LANGUAGES:
+        for form in (form for forms in templates(language).values() for form in forms):
+            words += [piece.word for piece in _pieces(form.text) if not piece.variable]
+            for piece in _pieces(form.text):
+                words += form.classes.get(piece.variable, ())
+        words += [mark for pair in BRACKETS[language].items() for mark in pair]
+        words += [*pool(language), *SHELF_WORDS[language].split(), *LIKES[language]]
+    return tuple(dict.fromkeys(words))
 
 
 @dataclass(frozen=True)
@@ -91,7 +73,7 @@ class Piece:
     answer: bool
 
 
-@lru_cache(maxsize=None)
+@cache
 def _pieces(text: str) -> tuple[Piece, ...]:
     return tuple(_piece(part) for part in text.split())
 
@@ -165,7 +147,7 @@ def _with_slots(rng: Random, document: Document) -> Document:
     return replace(document, tokens=tuple(swap.get(token, token) for token in document.tokens))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _pattern(text: str, words: tuple[tuple[str, tuple[str, ...]], ...]) -> re.Pattern:
     classes, seen, parts = dict(words), set(), []
     for piece in _pieces(text):

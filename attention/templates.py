@@ -38,7 +38,7 @@ TEMPLATES_EN = {
         "who was {adj}/@k/>v/=X ? the/>v,k/=X/! {X} .",
     ],
     "gender": ["{P} {met} {Q} {and} PRONOUN/@h/=X {smiled} . who {smiled} ?/>h/=X/! {X} ."],
-    "has": ("{P} has the {A}/>P . ", "who/@w has the {A}/@k/>w ?/>k/=A/! {P} ."),
+    "has": ("the {A} belongs to {P}/>A . ", "who/@w has the {A}/@k/>w ?/>k/=P/! {P} ."),
     "location": ("the {A} is in the {B}/>A . ", "where/@w is the {A}/@k/>w ? in the/>k/=B/! {B} ."),
     "role": [
         ("the {A} VERB/@v the {B}/>v . who VERB/@k ? the/>k/=A/! {A} .", "A"),
@@ -71,7 +71,7 @@ TEMPLATES_ZH = {
         "谁 {degree} {adj}/@k/>v/=X ？/>v,k/=X/! {X} 。",
     ],
     "gender": ["{P} {met} {Q} [，] [{and}] PRONOUN/@h/=X {smiled} 。 谁 {smiled} ？/>h/=X/! {X} 。"],
-    "has": ("{P} 有 {A}/>P 。 ", "谁/@w 有 {A}/@k/>w ？/>k/=A/! {P} 。"),
+    "has": ("{A} 是 {P}/>A 的 。 ", "{A}/@k 是 谁 的 ？/>k/=P/! {P} 。"),
     "location": ("{A} 在 {B}/>A 里 。 ", "{A}/@k 在 哪里 ？ 在/>k/=B/! {B} 里 。"),
     "role": [
         ("{A} VERB/@v {B}/>v 。 谁 VERB/@k ？/>k/=A/! {A} 。", "A"),
@@ -87,6 +87,7 @@ TEMPLATES_ZH = {
 SENTENCES = {"en": TEMPLATES_EN, "zh": TEMPLATES_ZH}
 STOP = {"en": " . ", "zh": " 。 "}
 ADJECTIVES = {"fit": ("big", "small"), "put": ("moved", "place"), "chase": ("hunter", "hunted")}
+SHELF_WORDS = {"en": "here are , and . wants to", "zh": "这里 有 、 和 。 去"}  # see sequences.shelf
 PRONOUNS = {"en": {"he": "he", "she": "she"}, "zh": {"he": "他", "she": "她"}}
 
 
