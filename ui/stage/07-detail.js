@@ -89,7 +89,10 @@ function vectorLines(target, scene, all) {
   const value = scene[vector][row][column];
   if (vector === "x")
     return [
-      [`x${subscript(row + 1)}`, `${precise(value)}   ${scene.normed ? words.x_normed : scene.settings.layer === 1 ? words.x_first : words.x_later}`],
+      [
+        `x${subscript(row + 1)}`,
+        `${precise(value)}   ${scene.normed ? words.x_normed : scene.settings.layer === 1 ? words.x_first : words.x_later}`,
+      ],
     ];
   const stale = vector === "k" && row === scene.stale_row;
   if (stale)

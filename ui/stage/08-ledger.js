@@ -15,6 +15,14 @@ function ledgerCard(words) {
   );
   const row = (title, ...cells) =>
     el("tr", {}, el("th", { scope: "row" }, title), ...cells.map((cell) => el("td", {}, cell)));
+  const formula = el(
+    "details",
+    { class: "lr-formula" },
+    el("summary", {}, words.formula),
+    el("p", {}, part.cached),
+    el("p", {}, part.full),
+    el("p", { class: "lr-quiet" }, words.not_counted),
+  );
   const node = el(
     "div",
     { class: "lr-ledger" },
@@ -43,14 +51,7 @@ function ledgerCard(words) {
           row(words.saved, part.saved, part.savedTotal),
         ),
       ),
-      el(
-        "details",
-        { class: "lr-formula" },
-        el("summary", {}, words.formula),
-        el("p", {}, part.cached),
-        el("p", {}, part.full),
-        el("p", { class: "lr-quiet" }, words.not_counted),
-      ),
+      formula,
     ),
     el(
       "div",
@@ -65,7 +66,7 @@ function ledgerCard(words) {
       el("p", {}, el("b", {}, words.q_cache, " "), el("span", { class: "lr-quiet" }, words.no_q_cache)),
     ),
   );
-  return { node, nodes, part, summary: el("span", { class: "lr-summary" }) };
+  return { node, nodes, part, formula, summary: el("span", { class: "lr-summary" }) };
 }
 
 // full(t) and cached(t) per layer as architecture fixes them, with the numbers in their places

@@ -11,15 +11,26 @@ function updateNext(panel, scene, focus, say) {
   const { top, chosen } = scene.next[focus];
   const { words } = panel;
   setText(panel.heading, say(scene.encoder ? "title_fill" : "title_next"));
-  setText(panel.note, chosen === null ? say("next_open") : say(focus + 1 < scene.typed ? "next_typed" : "next_generated"));
+  setText(
+    panel.note,
+    chosen === null ? say("next_open") : say(focus + 1 < scene.typed ? "next_typed" : "next_generated"),
+  );
   const rows = top.map(([label, share]) => {
     const mine = label === chosen;
-    return el("li", { "data-value": share, "data-chosen": mine, "aria-label": `${label} ${precise(share)}${mine ? `, ${words.chosen}` : ""}` },
+    return el(
+      "li",
+      {
+        "data-value": share,
+        "data-chosen": mine,
+        "aria-label": `${label} ${precise(share)}${mine ? `, ${words.chosen}` : ""}`,
+      },
       el("span", { class: "lr-next-word" }, clip(label, 14)),
       el("span", { class: "lr-next-bar" }, el("i", { style: `width: ${Math.max(0.4, share * 100)}%` })),
-      el("span", { class: "lr-next-share" }, percent(share)));
+      el("span", { class: "lr-next-share" }, percent(share)),
+    );
   });
   panel.list.replaceChildren(...rows);
 }
 
-const percent = (share) => (share >= 0.001 ? `${(share * 100).toFixed(1)}%` : share === 0 ? "0" : `${scientific(share * 100)}%`);
+const percent = (share) =>
+  share >= 0.001 ? `${(share * 100).toFixed(1)}%` : share === 0 ? "0" : `${scientific(share * 100)}%`;

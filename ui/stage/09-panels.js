@@ -57,20 +57,22 @@ function paintBars(root, look) {
   }
 }
 
-function buildPanels(scene, uid, family) {
+// `old` are the panels of the scene before: a grid of the same shape is taken over with its cells, whatever else changed.
+function buildPanels(scene, uid, family, old) {
   const { words, labels } = scene;
   const n = scene.tokens.length;
   const short_ = labels.map((label) => clip(label, 10));
   const grids = {};
   const cards = {};
-  const common = { uid, family };
-
+  const make = (name, panel, options) => {
+    const shape = JSON.stringify(options);
+    const same = old?.grids[name]?.shape === shape;
+    grids[name] = { panel, shape, grid: same ? old.grids[name].grid : matrix({ uid, family, ...options }) };
+    return grids[name].grid;
+  };
   const strip = (name, panel, columns, extra, className) => {
-    grids[name] = {
-      panel,
-      grid: matrix({ ...common, rows: 1, columns, rowLabels: null, columnLabels: null, ...extra }),
-    };
-    return framed(panel, name, grids[name].grid, words[`panel_${name.replace("-", "_")}`], className);
+    const grid = make(name, panel, { rows: 1, columns, rowLabels: null, columnLabels: null, ...extra });
+    return framed(panel, name, grid, words[`panel_${name.replace("-", "_")}`], className);
   };
   const named = (name, box) => el("div", { class: "lr-strip" }, el("span", { class: "lr-strip-name" }, name), box);
 
@@ -97,8 +99,7 @@ function buildPanels(scene, uid, family) {
 
   for (const vector of ["k", "v"]) {
     const width = Math.min(scene[vector][0].length, PAGE);
-    const grid = matrix({
-      ...common,
+    const grid = make(`${vector}-cache`, `${vector}-cache`, {
       rows: n,
       columns: width,
       width: featureWidth(width),
@@ -106,7 +107,6 @@ function buildPanels(scene, uid, family) {
       rowLabels: short_,
       columnLabels: null,
     });
-    grids[`${vector}-cache`] = { panel: `${vector}-cache`, grid };
     cards[`${vector}-cache`] = card(
       `${vector}-cache`,
       "",
@@ -116,7 +116,6 @@ function buildPanels(scene, uid, family) {
   }
 
   const square = {
-    ...common,
     rows: n,
     columns: n,
     width: cellWidth(n),
@@ -134,8 +133,7 @@ function buildPanels(scene, uid, family) {
   );
   const blocks = el("ul", { class: "lr-blocks lr-quiet" });
   for (const name of ["scores", "weights"]) {
-    grids[name] = { panel: name, grid: matrix(square) };
-    const box = framed(name, name, grids[name].grid, words[`panel_${name}`]);
+    const box = framed(name, name, make(name, name, square), words[`panel_${name}`]);
     const axes = (...more) => el("div", { class: "lr-axes lr-quiet" }, el("span", {}, words.axes), ...more);
     cards[name] =
       name === "scores"

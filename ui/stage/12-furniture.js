@@ -19,7 +19,14 @@ function patterns(uid) {
 
 function tokenStrip(scene, choose) {
   const items = scene.labels.map((label, i) => {
-    const token = { class: "lr-token", "data-cell": "", "data-row": i, "data-col": i, title: label, "data-generated": i >= scene.typed };
+    const token = {
+      class: "lr-token",
+      "data-cell": "",
+      "data-row": i,
+      "data-col": i,
+      title: label,
+      "data-generated": i >= scene.typed,
+    };
     const index = el("span", { class: "lr-index", "aria-hidden": "true" }, String(i + 1));
     const divided = i === scene.prompt ? "lr-divided" : "";
     return el("li", { class: divided }, button({ ...token, on: { click: () => choose(i) } }, clip(label, 24)), index);

@@ -36,11 +36,15 @@ function writeCaptions(scene, view, panels, headline) {
     setText(note, say(phase === "decode" ? `note_${name}` : `cache_${phase}`) + shared);
   }
   const looksAhead = settings.mask === "bidirectional" || settings.mask === "prefix";
-  const blocks = phase !== "decode"
-    ? [`blocks_${phase}`]
-    : ["blocks_old", looksAhead ? "blocks_column_open" : "blocks_column", "blocks_row"];
+  const blocks =
+    phase !== "decode"
+      ? [`blocks_${phase}`]
+      : ["blocks_old", looksAhead ? "blocks_column_open" : "blocks_column", "blocks_row"];
   panels.blocks.replaceChildren(...blocks.map((key) => el("li", {}, say(key))));
-  setText(cards.weights.note, [words.weights_note, ...(scene.job ? [fill(words.job, { job: scene.job })] : [])].join(" "));
+  setText(
+    cards.weights.note,
+    [words.weights_note, ...(scene.job ? [fill(words.job, { job: scene.job })] : [])].join(" "),
+  );
   if (scene.next) updateNext(cards.next, scene, focus, say);
   panels.vectors.forEach(({ title }, i) => setText(title, "xqkv"[i] + subscript(focus + 1)));
 }

@@ -23,11 +23,14 @@ function createStage(host, remember) {
   };
   let scene = null;
   let shape = "";
-  let version = 0;
   let panels = null;
   let parts = null;
-  let look = palette("light");
+  let look = null;
   host.append(root);
+  root.append(probe);
+  // Asked once: each question makes the browser work out the styles of the whole page.
+  let width = root.clientWidth;
+  const family = getComputedStyle(root).fontFamily || "sans-serif";
 
   const first = () => scene.prompt - 1;
   const last = () => scene.tokens.length - 1;
@@ -42,7 +45,9 @@ function createStage(host, remember) {
 
   function build() {
     const { words, lang } = scene;
-    panels = buildPanels(scene, uid, getComputedStyle(root).fontFamily || "sans-serif");
+    const open = panels?.ledger.formula.open;
+    panels = buildPanels(scene, uid, family, panels);
+    panels.ledger.formula.open = Boolean(open);
     parts?.bar.stop();
     parts = {
       bar: player(words, { move: goTo, range: () => [first(), last()], at: () => view.step }),
@@ -65,7 +70,11 @@ function createStage(host, remember) {
       el("p", { class: "lr-quiet lr-phases" }, phasesText(scene)),
       el("div", { class: "lr-bar" }, parts.bar.node, saveTools(words, save)),
       el("div", { class: "lr-lead" }, parts.headline, panels.ledger.summary, parts.note),
-      el("div", { class: "lr-grid" }, ...ORDER.filter((name) => panels.cards[name]).map((name) => panels.cards[name].section)),
+      el(
+        "div",
+        { class: "lr-grid" },
+        ...ORDER.filter((name) => panels.cards[name]).map((name) => panels.cards[name].section),
+      ),
       legend(scene, uid),
       parts.live,
     );
@@ -84,15 +93,14 @@ function createStage(host, remember) {
 
   // On a narrow or touched page cells grow to a finger's size; what no longer fits scrolls inside its panel.
   function fit() {
-    const smallest = root.clientWidth < NARROW || matchMedia("(pointer: coarse)").matches ? FINGER : 0;
+    const smallest = width < NARROW || matchMedia("(pointer: coarse)").matches ? FINGER : 0;
     for (const { grid } of Object.values(panels.grids)) grid.fit(smallest);
-    const boxes = [panels.strips, panels.cards.scores.box, panels.cards.weights.box];
-    panels.scrolling = boxes.filter((box) => box.scrollWidth > box.clientWidth + 1);
+    panels.scrolling = null;
     followSoon();
   }
 
   // Keeps the token in focus and the newest key in sight where something scrolls. It waits for the frame to be
-  // painted: to ask for a scroll position earlier would lay the page out twice.
+  // painted: to ask for a size or a scroll position earlier would lay the page out twice.
   let following = 0;
   function followSoon() {
     cancelAnimationFrame(following);
@@ -100,6 +108,8 @@ function createStage(host, remember) {
   }
 
   function follow() {
+    const boxes = [panels.strips, panels.cards.scores.box, panels.cards.weights.box];
+    panels.scrolling ??= boxes.filter((box) => box.scrollWidth > box.clientWidth + 1);
     const item = parts.tokens.children[view.focus];
     if (item) reveal(parts.tokens, item.offsetLeft, item.offsetLeft + item.offsetWidth);
     for (const box of panels.scrolling) {
@@ -128,11 +138,7 @@ function createStage(host, remember) {
     for (const [name, { grid }] of Object.entries(panels.grids)) {
       const page = featurePage(name);
       grid.address(grid.rows === 1 ? focus : 0, page);
-      grid.update(
-        views[name],
-        looks[LOOK[name] || "vector"],
-        `${version} ${look.theme} ${page} ${name === "scores" ? shows : ""}`,
-      );
+      grid.update(views[name], looks[LOOK[name] || "vector"], `${look.theme} ${score} ${vector}`);
       grid.label(step, focus);
     }
     drawFrames();
@@ -207,7 +213,10 @@ function createStage(host, remember) {
     recolour(themeOf(probe));
     draw();
   });
-  const watcher = new ResizeObserver(() => panels && fit());
+  const watcher = new ResizeObserver(([entry]) => {
+    width = entry.contentRect.width;
+    if (panels) fit();
+  });
   watcher.observe(root);
 
   // startStep counts from 0; null: the prefill. A step and a pinned cell survive, clamped to what there is.
@@ -220,7 +229,6 @@ function createStage(host, remember) {
     };
     parts?.bar.stop();
     pointer.leave();
-    version += 1;
     view.wanted ??= startStep;
     view.step = Math.min(last(), Math.max(first(), view.wanted ?? first()));
     view.focus = view.step === first() ? Math.min(view.wantedFocus ?? first(), first()) : view.step;
@@ -229,7 +237,7 @@ function createStage(host, remember) {
     const built = shape;
     shape = JSON.stringify([next.lang, next.labels, next.typed, next.prompt, next.settings, next.ranges]);
     if (shape !== built) build();
-    recolour(themeOf(probe));
+    recolour(look?.theme ?? themeOf(probe));
     draw();
   }
 

@@ -4,6 +4,7 @@ const mounted = new WeakMap();
 // The module is evaluated anew when a page is left and entered again; the reader's place outlives that.
 const lastSteps = (globalThis.lastRowSteps ??= new Map());
 const PAUSE = 400;
+const SETTLE = 50;
 
 // The address bar is the saved state. `embed` options are Streamlit's own and stay.
 function writeLink(link, step, prompt) {
@@ -23,17 +24,20 @@ export default function ({ data, parentElement, key }) {
     held = { timer: null, link: {} };
     const remember = (step, scene) => {
       lastSteps.set(key, step);
-      clearTimeout(held.timer);
-      held.timer = setTimeout(() => writeLink(held.link, step, scene.prompt), PAUSE);
+      later(step, scene.prompt, PAUSE);
     };
+    const later = (step, prompt, pause) => {
+      clearTimeout(held.timer);
+      held.timer = setTimeout(() => writeLink(held.link, step, prompt), pause);
+    };
+    held.later = later;
     held.stage = createStage(parentElement, remember);
     mounted.set(parentElement, held);
   }
   held.link = data.link;
   const start = lastSteps.has(key) ? lastSteps.get(key) : data.step === null ? null : data.step - 1;
   held.stage.update(data.scene, start);
-  clearTimeout(held.timer);
-  writeLink(held.link, held.stage.step(), data.scene.prompt);
+  held.later(held.stage.step(), data.scene.prompt, SETTLE);
   return () => {
     clearTimeout(held.timer);
     held.stage.destroy();
