@@ -15,7 +15,7 @@ from . import __version__
 from .export import save
 from .record import DecodeRun
 from .runner import run
-from .settings import CHOICES, RANGES, Settings, SettingsError, parse
+from .settings import CHOICES, FULL, LISTS, RANGES, Settings, SettingsError, parse
 from .tokens import visible
 
 
@@ -102,8 +102,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _help(field) -> str:
     ranged = field.name in RANGES
-    needed = "{} to {}".format(*RANGES[field.name]) if ranged else ", ".join(CHOICES[field.name])
-    default = {"prompt": "half the text", "breaks": "none"}.get(field.name, field.default)
+    named = ", ".join(CHOICES.get(field.name, ("layer.head, counted from 1",)))
+    needed = "{} to {}".format(*RANGES[field.name]) if ranged else named
+    usual = {"prompt": "half the text", "rank": FULL, **dict.fromkeys(LISTS, "none")}
+    default = usual.get(field.name, field.default)
     return f"{needed} (default: {default})"
 
 

@@ -7,7 +7,7 @@
 
 from collections import Counter
 
-from .settings import Settings
+from .settings import LEARNED, Settings, places
 
 
 def idle_breaks(settings: Settings) -> dict[str, str]:
@@ -18,7 +18,7 @@ def idle_breaks(settings: Settings) -> dict[str, str]:
     An idle break leaves every tensor of the cached run as it was; an idle `causal` leaves step_delta at
     rounding (it changes the prompt's weights, but in both paths alike).
     """
-    if settings.prompt == len(settings.tokens):
+    if settings.prompt == settings.most_tokens:
         return dict.fromkeys(("position", "mask", "stale", "causal"), "no_decode")
     reasons = {name: reason(settings) for name, reason in REASONS.items()}
     return {name: reason for name, reason in reasons.items() if reason}
@@ -42,8 +42,10 @@ def _mask(s: Settings) -> str | None:
 
 
 def _stale(s: Settings) -> str | None:
+    if s.positions in ("sinusoidal", "rotary", LEARNED):
+        return None
     before, first = s.tokens[s.prompt - 1], s.tokens[s.prompt]
-    if before != first or s.positions in ("sinusoidal", "rotary"):
+    if before != first:
         return None
     return "same_row" if _same_rows(s) else None
 
@@ -51,9 +53,15 @@ def _stale(s: Settings) -> str | None:
 def _causal(s: Settings) -> str | None:
     if _reads_everything(s):
         return "not_causal"
-    if s.layers == 1:
+    if _layers_that_mix(s) == 1:
         return "one_layer"
-    return "same_tokens" if s.positions != "sinusoidal" and len(set(s.tokens)) == 1 else None
+    return "same_tokens" if s.positions not in ("sinusoidal", LEARNED) and len(set(s.tokens)) == 1 else None
+
+
+def _layers_that_mix(s: Settings) -> int:
+    """The last layer, and those before it whose heads are not all zeroed: only they hand on what they read."""
+    off = places(s.zeroed)
+    return 1 + sum(any((layer, head) not in off for head in range(s.heads)) for layer in range(s.layers - 1))
 
 
 REASONS = {"position": _position, "mask": _mask, "stale": _stale, "causal": _causal}

@@ -1,7 +1,8 @@
 """Counted are scalar multiplications: projections (q, k, v, output), scores and the weighted sum.
 
-Softmax, scaling and rotation are not counted. The full pass is counted as the square that a plain masked
-matmul executes; a fused kernel may skip blocks that are masked throughout.
+Softmax, scaling and rotation are not counted, nor are the norms, the MLP and the logits of a trained source. The
+full pass is counted as the square that a plain masked matmul executes; a fused kernel may skip blocks that are
+masked throughout.
 """
 
 import torch
@@ -27,12 +28,12 @@ def cache_size(keys: int, *, layers: int, kv_heads: int, d_k: int, d_v: int, byt
     return layers * keys * kv_heads * (d_k + d_v) * bytes_per_element
 
 
-def ledger(settings: Settings) -> tuple[Tensor, Tensor, Tensor]:
-    """multiplies with the cache, multiplies without, bytes held: each (T,) int64, summed over layers.
+def ledger(settings: Settings, n: int) -> dict[str, Tensor]:
+    """multiplies with the cache, multiplies without, bytes held of a run of n tokens: each (n,) int64, over all layers.
 
     The prompt is one step that costs both sides the same; it is booked on its last token, with 0 before it.
     """
-    s, n = settings, len(settings.tokens)
+    s = settings
     sizes = {"d_model": s.d_model, "heads": s.heads, "kv_heads": s.kv_heads, "d_k": s.d_k, "d_v": s.d_v}
     room = s.width if s.mask_kind == "window" else n
     element = getattr(torch, s.dtype).itemsize
@@ -43,4 +44,4 @@ def ledger(settings: Settings) -> tuple[Tensor, Tensor, Tensor]:
         cached[t - 1] = full[t - 1] if t == s.prompt else s.layers * cached_multiplies(keys, **sizes)
         rest = {"kv_heads": s.kv_heads, "d_k": s.d_k, "d_v": s.d_v, "bytes_per_element": element}
         held[t - 1] = cache_size(keys, layers=s.layers, **rest)
-    return cached, full, held
+    return {"multiplies_cached": cached, "multiplies_full": full, "cache_bytes": held}

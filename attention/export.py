@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from . import __version__
-from .record import DecodeRun
+from .record import DecodeRun, LayerRun
 
 # What is stored of a layer counted from L = 0, as `L.name`, with its axes: H query heads, Hk key/value heads,
 # T tokens, Dk Dv widths of one head, i the query and j the key of a square.
@@ -38,6 +38,24 @@ AXES = {
     "cached_mixed": "(H, T, Dv)",
     "cached_out": "(T, d_model)",
 }
+# What a trained source has besides: d_ff, width of the MLP; V, words.
+TRAINED_AXES = {
+    "residual": "(T, d_model), x before its norm; the next layer's is residual + out + mlp",
+    "mlp": "(T, d_model)",
+    "cached_residual": "(T, d_model)",
+    "cached_mlp": "(T, d_model)",
+}
+NORM_AXES = {"gain": "(d_model,)", "shift": "(d_model,)", "eps": "(), added to the variance"}
+MLP_AXES = {
+    "w_in": "(d_model, d_ff)",
+    "b_in": "(d_ff,), then GELU by erf",
+    "w_out": "(d_ff, d_model)",
+    "b_out": "(d_model,)",
+}
+WORD_AXES = {
+    "ids": "(T,), places in meta's vocabulary",
+    "probabilities": "(T, V), the next word after each token, of an encoder the word in its place, by the cached run",
+}
 RUN_AXES = {
     "step_delta": "(T,), NaN where compared is False",
     "compared": "(T,)",
@@ -51,14 +69,13 @@ def meta(run: DecodeRun) -> dict:
     """Settings, tokens, versions and axis legend as plain JSON values; no NaN, no infinity."""
     versions = {"attention": __version__, "python": platform.python_version()}
     versions |= {"torch": torch.__version__, "numpy": np.__version__}
-    legend = {f"L.{name}": axes for name, axes in AXES.items()} | RUN_AXES
-    legend["L"] = "layer, counted from 0; T counts tokens from 0; H heads, Hk key/value heads, Dk Dv width of one head"
     return {
         "settings": run.settings.to_dict(),
         "tokens": list(run.tokens),
         "dtype": run.settings.dtype,
         "versions": {name: str(version) for name, version in versions.items()},
-        "axes": legend,
+        "axes": _legend(run),
+        **({} if run.ids is None else _trained_meta(run)),
     }
 
 
@@ -67,6 +84,10 @@ def arrays(run: DecodeRun) -> dict[str, np.ndarray]:
     stored = {"meta": np.array(json.dumps(meta(run), allow_nan=False))}
     for number, layer in enumerate(run.layers):
         stored |= {f"{number}.{name}": _array(getattr(layer, name)) for name in AXES}
+        if layer.norm is not None:
+            stored |= {f"{number}.{name}": array for name, array in _trained_layer(layer).items()}
+    if run.ids is not None:
+        stored |= {"ids": np.array(run.ids), "probabilities": _array(run.probabilities)}
     return stored | {name: _array(getattr(run, name)) for name in RUN_AXES}
 
 
@@ -80,6 +101,35 @@ def as_bytes(run: DecodeRun) -> bytes:
     buffer = io.BytesIO()
     save(run, buffer)
     return buffer.getvalue()
+
+
+def _trained_layer(layer: LayerRun) -> dict[str, np.ndarray]:
+    """What stands between the projections of a trained layer: its residual, norms and MLP."""
+    parts = {name: getattr(layer, name) for name in TRAINED_AXES}
+    parts |= {f"norm_{name}": getattr(layer.norm, name) for name in NORM_AXES}
+    if layer.w_mlp is not None:
+        parts |= {f"mlp_norm_{name}": getattr(layer.w_mlp.norm, name) for name in NORM_AXES}
+        parts |= {f"mlp_{name}": getattr(layer.w_mlp, name) for name in MLP_AXES}
+    kept = {name: part for name, part in parts.items() if part is not None}
+    return {name: _array(part) if isinstance(part, Tensor) else np.array(part) for name, part in kept.items()}
+
+
+def _legend(run: DecodeRun) -> dict[str, str]:
+    layer = dict(AXES)
+    if run.ids is not None:
+        layer |= TRAINED_AXES | {f"{of}_{name}": NORM_AXES[name] for of in ("norm", "mlp_norm") for name in NORM_AXES}
+        layer |= {f"mlp_{name}": axes for name, axes in MLP_AXES.items()}
+    legend = {f"L.{name}": axes for name, axes in layer.items()} | RUN_AXES | ({} if run.ids is None else WORD_AXES)
+    legend["L"] = "layer, counted from 0; T counts tokens from 0; H heads, Hk key/value heads, Dk Dv width of one head"
+    return legend
+
+
+def _trained_meta(run: DecodeRun) -> dict:
+    model = run.settings.model
+    jobs = {f"{layer + 1}.{head + 1}": job for (layer, head), job in model.jobs.items()}
+    of_model = {"name": model.name, "kind": model.kind, "guided": jobs}
+    own = {name: getattr(run, name) for name in ("typed", "stopped", "nll", "outside")}
+    return {"model": of_model, "vocabulary": list(run.vocabulary), **own}
 
 
 def _array(x: Tensor) -> np.ndarray:

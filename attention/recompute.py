@@ -1,7 +1,7 @@
 """The twin: everything worked out again from the tokens alone, without a cache.
 
 Written apart on purpose. It shares the weights with the cached path and nothing else: other axis order, other
-masks, other positions, other softmax, so that a mistake would have to be made twice to stay unseen.
+masks, other positions, other softmax, other norm, so that a mistake would have to be made twice to stay unseen.
 Axes: T tokens, K key/value heads, G query heads of each (H = K*G), D features; i asks, j answers.
 """
 
@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 
 from .settings import Settings
-from .weights import LayerWeights
+from .weights import LayerWeights, Mlp, Norm, Weights
 
 
 @dataclass(frozen=True, eq=False)
 class FullLayer:
     """One layer over all tokens that are there, in the layout of the record: heads first."""
 
+    residual: Tensor  # (T, d_model)
     x: Tensor  # (T, d_model)
     q: Tensor  # (H, T, Dk)
     k: Tensor  # (Hk, T, Dk)
@@ -26,6 +27,7 @@ class FullLayer:
     weights: Tensor  # (H, T, T)
     mixed: Tensor  # (H, T, Dv)
     out: Tensor  # (T, d_model)
+    mlp: Tensor | None  # (T, d_model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +41,14 @@ class Tables:
     scale: float
 
 
-def make_tables(s: Settings, embedded: Tensor) -> Tables:
+def make_tables(s: Settings, weights: Weights, embedded: Tensor) -> Tables:
     """Tables over all tokens of embedded (T, d_model) float64."""
     dtype = getattr(torch, s.dtype)
-    place = torch.arange(len(s.tokens), dtype=torch.float64)
+    place = torch.arange(len(embedded), dtype=torch.float64)
     behind = place.unsqueeze(1) - place.unsqueeze(0)  # (T, T) i - j
     x = embedded + _sinusoids(place, s.d_model) if s.positions == "sinusoidal" else embedded
+    if s.positions == "learned":
+        x = embedded + weights.positions[: len(embedded)]
     bias = None
     if s.positions == "alibi":
         bias = (0.0 - torch.einsum("h,ij->hij", _slopes(s.heads), behind.abs())).to(dtype)
@@ -56,17 +60,19 @@ def make_tables(s: Settings, embedded: Tensor) -> Tables:
     return Tables(x.to(dtype), HIDDEN[s.mask_kind](behind, place, s.width), bias, spin, scale / s.temperature)
 
 
-def full_pass(s: Settings, tables: Tables, weights: list[LayerWeights], n: int) -> list[FullLayer]:
+def full_pass(s: Settings, tables: Tables, weights: Weights, n: int) -> list[FullLayer]:
     """All layers over the first n tokens."""
-    x, layers = tables.x[:n], []
-    for w in weights:
-        layers.append(_layer(s, tables, w, x))
-        x = x + layers[-1].out
+    h, layers = tables.x[:n], []
+    for w in weights.layers:
+        layers.append(_layer(s, tables, w, h))
+        h = h + layers[-1].out
+        h = h if layers[-1].mlp is None else h + layers[-1].mlp
     return layers
 
 
-def _layer(s: Settings, tables: Tables, w: LayerWeights, x: Tensor) -> FullLayer:
-    n, shared = len(x), (s.kv_heads, s.heads // s.kv_heads)
+def _layer(s: Settings, tables: Tables, w: LayerWeights, h: Tensor) -> FullLayer:
+    n, shared = len(h), (s.kv_heads, s.heads // s.kv_heads)
+    x = h if w.norm is None else _even(h, w.norm)
     q = torch.einsum("td,de->te", x, w.w_q).reshape(n, *shared, s.d_k)  # (T, K, G, Dk)
     k = torch.einsum("td,de->te", x, w.w_k).reshape(n, s.kv_heads, s.d_k)  # (T, K, Dk)
     v = torch.einsum("td,de->te", x, w.w_v).reshape(n, s.kv_heads, s.d_v)  # (T, K, Dv)
@@ -80,7 +86,23 @@ def _layer(s: Settings, tables: Tables, w: LayerWeights, x: Tensor) -> FullLayer
     mixed = torch.einsum("kgij,jkd->ikgd", weights.reshape(*shared, n, n), v).reshape(n, s.heads, s.d_v)
     out = torch.einsum("te,ed->td", mixed.reshape(n, -1), w.w_o)
     heads_first = [part.transpose(0, 1) for part in (q.reshape(n, s.heads, s.d_k), k, v, mixed)]
-    return FullLayer(x, *heads_first[:3], raw, weights, heads_first[3], out)
+    mlp = None if w.w_mlp is None else _bend(_even(h + out, w.w_mlp.norm), w.w_mlp)
+    return FullLayer(h, x, *heads_first[:3], raw, weights, heads_first[3], out, mlp)
+
+
+def _even(h: Tensor, norm: Norm) -> Tensor:
+    """Each row less its mean, over its standard deviation, times gain, plus shift."""
+    wide = h.to(torch.promote_types(h.dtype, torch.float32))
+    centred = wide - wide.mean(1, keepdim=True)
+    spread = (centred.square().mean(1, keepdim=True) + norm.eps).sqrt()
+    return (centred / spread * norm.gain + norm.shift).to(h.dtype)
+
+
+def _bend(x: Tensor, w: Mlp) -> Tensor:
+    """Two affine maps; between them each number times the share of a normal distribution that lies below it."""
+    inner = torch.einsum("td,df->tf", x, w.w_in) + w.b_in
+    below = torch.special.ndtr(inner.to(torch.promote_types(x.dtype, torch.float32)))
+    return torch.einsum("tf,fd->td", (inner * below).to(x.dtype), w.w_out) + w.b_out
 
 
 def _shares(scores: Tensor, hidden: Tensor) -> Tensor:

@@ -7,11 +7,12 @@ from torch import Tensor
 
 from .core import NotFiniteError
 from .counting import ledger
-from .decode import CachedLayer, Plan, decode, make_plan
+from .decode import CachedLayer, Decoded, Plan, decode, make_plan
 from .recompute import FullLayer, Tables, full_pass, make_tables
 from .record import DecodeRun, LayerRun
 from .settings import STAGE_TOKENS, Settings, SettingsError
-from .weights import LayerWeights, embeddings, random_layer
+from .surprise import is_outside, surprise
+from .weights import LayerWeights, Weights, weights_of
 
 SAMPLES = 8  # recomputed steps between the prefill and the last one, where a text is longer than the stage
 
@@ -22,17 +23,45 @@ def run(settings: Settings) -> DecodeRun:
 
     SettingsError (code "overflow") where a number leaves the range of the dtype.
     """
-    s = settings
-    embedded = embeddings(s.tokens, s.seed, s.d_model)  # (T, d_model) float64
-    weights = [random_layer(s, layer) for layer in range(s.layers)]
-    plan, tables = make_plan(s), make_tables(s, embedded)
+    s, weights = settings, weights_of(settings)
+    plan = make_plan(s, weights)
     try:
-        cached = decode(s, plan, embedded, weights)
+        decoded = decode(s, plan, weights)
     except NotFiniteError as error:
         raise SettingsError("dtype", "overflow", culprit=error.culprit, dtype=s.dtype) from error
-    step_delta, compared, full = _compare(s, plan, tables, weights, cached)
-    layers = tuple(_layer_run(*parts, plan, tables) for parts in zip(weights, full, cached, strict=True))
-    return DecodeRun(s, s.tokens, layers, step_delta, compared, *ledger(s))
+    embedded, n = _all_embedded(s, weights, decoded), len(s.tokens) + len(decoded.generated)
+    plan, tables = plan.first(n), make_tables(s, weights, embedded)
+    step_delta, compared, full = _compare(s, plan, tables, weights, decoded.layers)
+    layers = tuple(_layer_run(*parts, plan, tables) for parts in zip(weights.layers, full, decoded.layers, strict=True))
+    return DecodeRun(s, **_words(s, decoded), layers=layers, step_delta=step_delta, compared=compared, **ledger(s, n))
+
+
+def _all_embedded(s: Settings, weights: Weights, decoded: Decoded) -> Tensor:
+    """(T, d_model) float64: the embeddings of what was typed and of what was added."""
+    if not decoded.generated:
+        return weights.embedded
+    return torch.cat((weights.embedded, s.model.embedding[list(decoded.generated)].double()))
+
+
+def _words(s: Settings, decoded: Decoded) -> dict:
+    """What a run says about its tokens, by the names of DecodeRun."""
+    said = {"typed": len(s.tokens), "probabilities": decoded.probabilities, "stopped": _stopped(s, decoded)}
+    if s.model is None:
+        return said | {"tokens": s.tokens, "ids": None, "vocabulary": None, "nll": None, "outside": False}
+    words = s.model.vocabulary
+    shown = tuple(s.encoded.label(word, words) for word in range(len(words.words)))
+    tokens, ids = s.tokens + tuple(shown[word] for word in decoded.generated), s.encoded.ids + decoded.generated
+    nll = surprise(s)
+    return said | {"tokens": tokens, "ids": ids, "vocabulary": shown, "nll": nll, "outside": is_outside(s, nll)}
+
+
+def _stopped(s: Settings, decoded: Decoded) -> str | None:
+    n = len(s.tokens) + len(decoded.generated)
+    if s.generate == 0:
+        return None
+    if n < s.most_tokens:
+        return "end"
+    return "asked" if len(decoded.generated) == s.generate else "positions"
 
 
 def sampled_steps(n: int, prompt: int) -> list[int]:
@@ -43,9 +72,9 @@ def sampled_steps(n: int, prompt: int) -> list[int]:
     return sorted(set(between))
 
 
-def _compare(s: Settings, plan: Plan, tables: Tables, weights: list[LayerWeights], cached: list[CachedLayer]):
+def _compare(s: Settings, plan: Plan, tables: Tables, weights: Weights, cached: list[CachedLayer]):
     """step_delta (T,) float64, compared (T,) bool, and the full pass over all T tokens."""
-    n, prompt = len(s.tokens), s.prompt
+    n, prompt = len(plan.visible), s.prompt
     step_delta = torch.full((n,), torch.nan, dtype=torch.float64)
     for t in sampled_steps(n, prompt):
         full = full_pass(s, tables, weights, t + 1)
@@ -83,7 +112,7 @@ def _layer_run(w: LayerWeights, full: FullLayer, cached: CachedLayer, plan: Plan
     cached_parts = {f"cached_{field.name}": getattr(cached, field.name) for field in fields(cached)}
     return LayerRun(
         **{field.name: getattr(w, field.name) for field in fields(w)},
-        **{field.name: getattr(full, field.name).contiguous() for field in fields(full)},
+        **{name: None if part is None else part.contiguous() for name, part in vars(full).items()},
         visible=~tables.hidden,
         bias=tables.bias,
         **cached_parts,

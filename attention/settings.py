@@ -3,90 +3,58 @@
 A field here is a parameter of the link, a flag of the command line and a key in the exported file.
 """
 
-import operator
-import re
 from dataclasses import dataclass, fields
 from functools import cached_property
-from math import isfinite
 
+from . import trained
+from .choices import (
+    BREAKS,
+    CHOICES,
+    FULL,
+    LEARNED,
+    MAX_CHARACTERS,
+    MAX_SQUARES,
+    MAX_TOKENS,
+    RANGES,
+    STAGE_TOKENS,
+    choice,
+    names,
+    number,
+    parse,
+    whole_number,
+)
+from .errors import SettingsError
+from .tokeniser import Encoded, encode
 from .tokens import SPLITS
 
-MAX_TOKENS = 512
-MAX_CHARACTERS = 4000
-STAGE_TOKENS = 64
-MAX_SQUARES = 16 * MAX_TOKENS**2  # heads * layers * tokens^2: what the squares of one run may add up to
-
-BREAKS = ("position", "mask", "stale", "causal")
-CHOICES = {
-    "split": tuple(SPLITS),
-    "source": ("random",),
-    "mask": ("causal", "bidirectional", "window", "prefix"),
-    "positions": ("none", "sinusoidal", "rotary", "alibi"),
-    "pairing": ("interleaved", "halves"),
-    "scale": ("on", "off"),
-    "dtype": ("float64", "float32", "bfloat16", "float16"),
-    "breaks": BREAKS,
-}
-RANGES = {
-    "d_model": (1, 256),
-    "d_k": (1, 256),
-    "d_v": (1, 256),
-    "heads": (1, 16),
-    "kv_heads": (1, 16),
-    "layers": (1, 4),
-    "width": (0, MAX_TOKENS),
-    "temperature": (0.01, 100.0),
-    "seed": (0, 2**31 - 1),
-    "prompt": (1, MAX_TOKENS),
-    "generate": (0, MAX_TOKENS),
-}
-
-_SENTENCES = {
-    "empty_text": "text: {value} arrived, which holds no token; at least one word or character is needed",
-    "not_text": "text: {value} arrived; a string is needed",
-    "too_many_characters": "text: {characters} characters arrived; at most {limit} are taken",
-    "too_many_tokens": "text: {tokens} tokens arrived; at most {limit} are taken",
-    "not_a_choice": "{field}: {value} arrived; needed one of {choices}",
-    "not_a_number": "{field}: {value} arrived; a {kind} from {low} to {high} is needed",
-    "out_of_range": "{field}: {value} arrived; a {kind} from {low} to {high} is needed",
-    "odd_d_k": "d_k: {d_k} arrived; positions rotary turns pairs of features and needs an even d_k",
-    "kv_heads_divide": "kv_heads: {kv_heads} arrived; a number that divides heads = {heads} is needed",
-    "window_width": "width: {width} arrived; mask window counts the query itself and needs at least 1",
-    "prompt_range": "prompt: {prompt} arrived; needed 1 to the number of tokens, {tokens}",
-    "too_large": "text: heads x layers x tokens^2 = {heads} x {layers} x {tokens}^2 = {size} arrived; "
-    "at most {limit} fits",
-    "unknown_break": "breaks: {value} arrived; needed any of {choices}",
-    "generate_random": "generate: {generate} arrived; source random has no next token and needs 0",
-    "overflow": "dtype: {dtype} arrived and cannot hold {culprit}; a wider dtype, a smaller d_k or a higher "
-    "temperature is needed",
-}
-
-
-class SettingsError(ValueError):
-    """A setting that cannot be used. `field` and `code` name the trouble, `values` fill a translation."""
-
-    def __init__(self, field: str, code: str, **values):
-        self.field, self.code, self.values = field, code, values
-        spelled = {name: _spell(name, value) for name, value in values.items()}
-        super().__init__(_SENTENCES[code].format(field=field, **spelled))
-
-
-def _spell(name: str, value) -> str:
-    """A value for an English sentence, on one line and never long."""
-    if name == "choices":
-        return ", ".join(value)
-    if isinstance(value, int) and value.bit_length() > 256:
-        return f"a whole number of {value.bit_length()} bits"
-    spelled = repr(value) if name == "value" else str(value)
-    return spelled if len(spelled) <= 80 else spelled[:77] + "..."
+__all__ = [
+    "BREAKS",
+    "CHOICES",
+    "FULL",
+    "LEARNED",
+    "LISTS",
+    "MAX_CHARACTERS",
+    "MAX_SQUARES",
+    "MAX_TOKENS",
+    "RANGES",
+    "STAGE_TOKENS",
+    "Settings",
+    "SettingsError",
+    "parse",
+    "places",
+]
+LISTS = ("breaks", "zeroed", "flattened")
 
 
 @dataclass(frozen=True)
 class Settings:
     """Validated at birth, hashable, compared by value. Sizes count elements, `width` keys, `prompt` tokens.
 
-    `breaks` takes "", "position,mask" or an iterable and is kept in one order. `prompt=None` becomes half the
-    text. Raises SettingsError (a ValueError) that names the culprit, what arrived and what was needed.
+    `breaks`, `zeroed` and `flattened` take "", "position,mask" or an iterable and are kept in one order; heads
+    are spelled layer.head, counted from 1. `prompt=None` becomes half the text, a `rank` that takes nothing
+    away None. A trained source has its own split, sizes and positions, which replace what was given; so does
+    an encoder's prompt, which is all tokens, and it reads ahead under `causal`, the default of `mask`.
+    Raises SettingsError (a ValueError) that names the culprit, what arrived and what was needed.
     """
 
     text: str
@@ -107,25 +75,63 @@ class Settings:
     seed: int = 0
     prompt: int | None = None
     generate: int = 0
+    sampling: str = "greedy"
+    sampling_temperature: float = 1.0
+    top_k: int = 0
+    sampling_seed: int = 0
+    rank: int | None = None
+    zeroed: tuple[str, ...] = ()
+    flattened: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
     dtype: str = "float32"
 
     def __post_init__(self):
         for field in CHOICES:
             if field != "breaks":
-                _check_choice(field, getattr(self, field))
-        object.__setattr__(self, "breaks", _canonical_breaks(self.breaks))
-        for field in RANGES:
-            if field != "prompt":
-                object.__setattr__(self, field, _number(field, getattr(self, field)))
+                choice(field, getattr(self, field), (LEARNED,) if field == "positions" else ())
+        self._put(breaks=names("breaks", self.breaks, list(BREAKS), "unknown_break"))
+        self._put(**{field: number(field, getattr(self, field)) for field in RANGES if field not in ("prompt", "rank")})
+        model = self.model
+        if model is not None:
+            self._put(**_own(self, model))
         n_tokens = _check_text(self)
-        prompt = max(1, n_tokens // 2) if self.prompt is None else _whole("prompt", self.prompt)
-        object.__setattr__(self, "prompt", prompt)
+        encoder = model is not None and not model.causal
+        prompt = max(1, n_tokens // 2) if self.prompt is None else whole_number("prompt", self.prompt)
+        self._put(prompt=n_tokens if encoder else prompt)
+        (_check_random if model is None else _check_trained)(self, model, n_tokens)
         _check_together(self, n_tokens)
+
+    def _put(self, **values) -> None:
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def model(self) -> trained.TrainedModel | None:
+        """The model of a trained source, None of the random one. SettingsError where its file cannot be used."""
+        if self.source == "random":
+            return None
+        try:
+            return trained.load(self.source)
+        except trained.WeightsError as error:
+            values = {"source": self.source, "file": error.file, "reason": error.reason}
+            raise SettingsError("source", error.code, **values) from error
+
+    @cached_property
+    def encoded(self) -> Encoded | None:
+        """The text as a trained source reads it: ids, and which words it does not know."""
+        model = self.model
+        return None if model is None else encode(self.text, model.vocabulary, masks=not model.causal)
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        return SPLITS[self.split](self.text)
+        """What was typed, token by token; a run may add to it."""
+        return SPLITS[self.split](self.text) if self.encoded is None else self.encoded.shown
+
+    @property
+    def most_tokens(self) -> int:
+        """How many tokens a run of these settings can have: generated ones included, up to the last position."""
+        wanted, model = len(self.tokens) + self.generate, self.model
+        return wanted if model is None else min(wanted, len(model.positions))
 
     @property
     def mask_kind(self) -> str:
@@ -133,81 +139,23 @@ class Settings:
         return "bidirectional" if "causal" in self.breaks else self.mask
 
     def to_dict(self) -> dict:
-        """Every field as a plain JSON value, spelled as in links and flags (breaks joined by commas)."""
+        """Every field as a plain JSON value, spelled as in links and flags (lists joined by commas)."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return values | {"breaks": ",".join(self.breaks)}
+        lists = {field: ",".join(values[field]) for field in LISTS}
+        return values | lists | {"rank": FULL if self.rank is None else self.rank}
 
 
-def parse(field: str, text: str):
-    """The value that `text`, from a link or a flag, means for `field`. Raises SettingsError where it means
-    none.
-    """
-    if field not in RANGES:
-        return text
-    if field == "temperature":
-        try:
-            return float(text)
-        except ValueError:
-            raise _not_a_number(field, text) from None
-    if not re.fullmatch(r"[+-]?[0-9]{1,1000}", text.strip()):
-        raise _not_a_number(field, text)
-    return int(text)
+def places(heads: tuple[str, ...]) -> frozenset[tuple[int, int]]:
+    """(layer, head), counted from 0, of heads spelled as layer.head, counted from 1."""
+    pairs = (head.split(".") for head in heads)
+    return frozenset((int(layer) - 1, int(head) - 1) for layer, head in pairs)
 
 
-def _check_choice(field: str, value) -> None:
-    if value not in CHOICES[field]:
-        raise SettingsError(field, "not_a_choice", value=value, choices=list(CHOICES[field]))
-
-
-def _canonical_breaks(breaks) -> tuple[str, ...]:
-    try:
-        parts = breaks.split(",") if isinstance(breaks, str) else list(breaks)
-    except TypeError:
-        parts = [breaks]
-    wanted = [part.strip() if isinstance(part, str) else part for part in parts]
-    for name in wanted:
-        if name not in BREAKS and name != "":
-            raise SettingsError("breaks", "unknown_break", value=name, choices=list(BREAKS))
-    return tuple(name for name in BREAKS if name in wanted)
-
-
-def _number(field: str, value) -> int | float:
-    low, high = RANGES[field]
-    value = _positive(field, value) if field == "temperature" else _whole(field, value)
-    if not low <= value <= high:
-        raise SettingsError(field, "out_of_range", value=value, kind=_kind(field), low=low, high=high)
-    return value
-
-
-def _whole(field: str, value) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        return operator.index(value)
-    except TypeError:
-        raise _not_a_number(field, value) from None
-
-
-def _positive(field: str, value) -> float:
-    if isinstance(value, (bool, str)):
-        raise _not_a_number(field, value)
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise _not_a_number(field, value) from None
-    if not isfinite(number):
-        raise _not_a_number(field, number)
-    return number
-
-
-def _not_a_number(field: str, value) -> SettingsError:
-    low, high = RANGES[field]
-    arrived = value if isinstance(value, (str, int)) else str(value)
-    return SettingsError(field, "not_a_number", value=arrived, kind=_kind(field), low=low, high=high)
-
-
-def _kind(field: str) -> str:
-    return "number" if field == "temperature" else "whole number"
+def _own(s: Settings, model: trained.TrainedModel) -> dict:
+    """What a model brings along, in place of what was asked for."""
+    own = {name: getattr(model, name) for name in ("d_model", "d_k", "d_v", "heads", "kv_heads")}
+    own |= {"layers": len(model.blocks), "positions": LEARNED, "split": "words"}
+    return own | ({} if model.causal or s.mask != "causal" else {"mask": "bidirectional"})
 
 
 def _check_text(settings: Settings) -> int:
@@ -225,6 +173,33 @@ def _check_text(settings: Settings) -> int:
     return n_tokens
 
 
+def _check_random(s: Settings, model: None, n_tokens: int) -> None:
+    """What only a trained source has."""
+    if s.generate:
+        raise SettingsError("generate", "generate_random", generate=s.generate)
+    if s.positions == LEARNED:
+        raise SettingsError("positions", "trained_only", value=LEARNED)
+    if s.rank not in (None, FULL):
+        number("rank", s.rank)
+        raise SettingsError("rank", "trained_only", value=s.rank)
+    for field in ("zeroed", "flattened"):
+        if getattr(s, field) not in ("", (), []):
+            raise SettingsError(field, "trained_only", value=str(getattr(s, field)))
+    s._put(rank=None, zeroed=(), flattened=())
+
+
+def _check_trained(s: Settings, model: trained.TrainedModel, n_tokens: int) -> None:
+    """Where a model's positions end, and which ranks and heads it has."""
+    if n_tokens > len(model.positions):
+        raise SettingsError("text", "positions_end", tokens=n_tokens, limit=len(model.positions), source=s.source)
+    if s.generate and not model.causal:
+        raise SettingsError("generate", "generate_encoder", generate=s.generate, source=s.source)
+    rank = s.d_k if s.rank in (None, FULL) else number("rank", s.rank, s.d_k)
+    known = [f"{layer}.{head}" for layer in range(1, s.layers + 1) for head in range(1, s.heads + 1)]
+    heads = {field: names(field, getattr(s, field), known, "unknown_head") for field in ("zeroed", "flattened")}
+    s._put(rank=None if rank == s.d_k else rank, **heads)
+
+
 def _check_together(s: Settings, n_tokens: int) -> None:
     """Values that are fine alone and cannot be used together."""
     if not 1 <= s.prompt <= n_tokens:
@@ -235,15 +210,7 @@ def _check_together(s: Settings, n_tokens: int) -> None:
         raise SettingsError("d_k", "odd_d_k", d_k=s.d_k)
     if s.mask == "window" and s.width < 1:
         raise SettingsError("width", "window_width", width=s.width)
-    if s.generate and s.source == "random":
-        raise SettingsError("generate", "generate_random", generate=s.generate)
     size = s.heads * s.layers * n_tokens**2
     if size > MAX_SQUARES:
-        values = {
-            "heads": s.heads,
-            "layers": s.layers,
-            "tokens": n_tokens,
-            "size": size,
-            "limit": MAX_SQUARES,
-        }
+        values = {"heads": s.heads, "layers": s.layers, "tokens": n_tokens, "size": size, "limit": MAX_SQUARES}
         raise SettingsError("text", "too_large", **values)

@@ -117,6 +117,17 @@ def _choice(name: str, given, notes: list[Note]) -> str:
     return DEFAULTS[name]
 
 
+def _source(name: str, given, notes: list[Note]) -> str:
+    if given != "random":  # the page shows no other yet
+        values = {"arrived": _short(given), "used": "random", "choices": ("random",)}
+        notes.append(Note(name, "not_a_choice", values))
+    return "random"
+
+
+def _unread(name: str, given, notes: list[Note]):
+    return _default(name)
+
+
 def _breaks(name: str, given, notes: list[Note]) -> tuple[str, ...]:
     parts = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given)
     for unknown in filter(None, dict.fromkeys(part for part in parts if part not in BREAKS)):
@@ -132,9 +143,12 @@ def _nothing(name: str, given, notes: list[Note]) -> int:
 
 READERS = {
     **dict.fromkeys((*WHOLE, "temperature", "prompt", *LOOK), _number),
-    **dict.fromkeys(("split", "source", "mask", "positions", "pairing", "scale", "dtype"), _choice),
+    **dict.fromkeys(("split", "mask", "positions", "pairing", "scale", "dtype"), _choice),
     "breaks": _breaks,
     "generate": _nothing,
+    "source": _source,
+    **dict.fromkeys(("sampling", "sampling_temperature", "top_k", "sampling_seed"), _unread),
+    **dict.fromkeys(("rank", "zeroed", "flattened"), _unread),
 }
 
 

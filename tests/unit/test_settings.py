@@ -29,6 +29,13 @@ DEFAULTS = {
     "seed": 0,
     "prompt": 3,
     "generate": 0,
+    "sampling": "greedy",
+    "sampling_temperature": 1.0,
+    "top_k": 0,
+    "sampling_seed": 0,
+    "rank": "full",
+    "zeroed": "",
+    "flattened": "",
     "breaks": "",
     "dtype": "float32",
 }
@@ -80,12 +87,12 @@ def test_frozen_and_compared_by_value():
 
 @pytest.mark.parametrize("field", CHOICES)
 def test_every_choice_is_taken(field):
-    for choice in CHOICES[field]:
+    for choice in CHOICES[field] if field != "source" else ["random"]:
         taken = getattr(Settings(TEXT, **{field: choice}), field)
         assert taken == ((choice,) if field == "breaks" else choice)
 
 
-@pytest.mark.parametrize("field", [name for name in RANGES if name not in ("prompt", "generate", "kv_heads")])
+@pytest.mark.parametrize("field", [name for name in RANGES if name not in ("prompt", "generate", "kv_heads", "rank")])
 def test_ranges_end_where_they_say(field):
     low, high = RANGES[field]
     more = {"kv_heads": 1} if field == "heads" else {}
@@ -110,7 +117,16 @@ ERRORS = [
     ({"mask": "triangle"}, "mask", "not_a_choice", "'triangle' arrived; needed one of causal, bidirectional"),
     ({"mask": ["causal"]}, "mask", "not_a_choice", "arrived"),
     ({"scale": True}, "scale", "not_a_choice", "True arrived; needed one of on, off"),
-    ({"source": "trained"}, "source", "not_a_choice", "'trained' arrived; needed one of random"),
+    ({"source": "tea"}, "source", "not_a_choice", "'tea' arrived; needed one of random, trained, unguided"),
+    ({"sampling": "beam"}, "sampling", "not_a_choice", "'beam' arrived; needed one of greedy, sample"),
+    ({"sampling_temperature": 0}, "sampling_temperature", "out_of_range", "a number from 0.01 to 100.0"),
+    ({"top_k": 1.5}, "top_k", "not_a_number", "1.5"),
+    ({"positions": "learned"}, "positions", "trained_only", "source random has none of it"),
+    ({"rank": 4}, "rank", "trained_only", "4 arrived"),
+    ({"rank": 0}, "rank", "out_of_range", "0 arrived"),
+    ({"rank": "most"}, "rank", "not_a_number", "'most'"),
+    ({"zeroed": "1.1"}, "zeroed", "trained_only", "1.1"),
+    ({"flattened": ["1.1"]}, "flattened", "trained_only", "1.1"),
     ({"dtype": "int8"}, "dtype", "not_a_choice", "float16"),
     ({"d_k": "8"}, "d_k", "not_a_number", "'8' arrived; a whole number from 1 to 256"),
     ({"d_k": 8.0}, "d_k", "not_a_number", "8.0"),
@@ -177,6 +193,11 @@ def test_what_is_explained_elsewhere_is_taken():
         ("mask", "causal", "causal"),
         ("text", "12", "12"),
         ("breaks", "mask,stale", "mask,stale"),
+        ("rank", "4", 4),
+        ("rank", "full", "full"),
+        ("sampling_temperature", "0.5", 0.5),
+        ("top_k", "5", 5),
+        ("zeroed", "2.1", "2.1"),
     ],
 )
 def test_parse(field, text, value):

@@ -167,11 +167,12 @@ def test_step_delta_is_measured_at_every_token(name, t, layer, monkeypatch):
     decode = runner.decode
 
     def spoilt(*arguments):
-        layers = decode(*arguments)
+        decoded = decode(*arguments)
+        layers = decoded.layers
         tensor = getattr(layers[layer], name).clone()
         tensor[(t, 1) if name == "out" else (1, t, 0)] += 0.25
         layers[layer] = dataclasses.replace(layers[layer], **{name: tensor})
-        return layers
+        return decoded
 
     monkeypatch.setattr(runner, "decode", spoilt)
     done = run(Settings(TEXT, prompt=PROMPT, layers=2, dtype="float64"))
