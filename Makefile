@@ -1,6 +1,7 @@
 # make run    makes .venv, installs what the app needs, serves it
 # make test   installs what the tests need, runs them all
 # make bench  prints the speed table, writes tests/bench/results.json
+# make train  makes every model file from its seed, measures them, writes their card; some minutes
 # make lint   ruff
 # Other interpreter: make run PYTHON=python3.12. Other port: make run ARGS="--server.port 8600"
 # Some tests only: make test ARGS="tests/unit -x"
@@ -11,7 +12,7 @@ BIN    := $(VENV)/bin
 ARGS   ?=
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench lint clean
+.PHONY: run test bench train lint clean
 
 run: $(VENV)/.app
 	$(BIN)/streamlit run app.py $(ARGS)
@@ -21,6 +22,10 @@ test: $(VENV)/.tests
 
 bench: $(VENV)/.tests
 	$(BIN)/python -m tests.bench $(ARGS)
+
+train: $(VENV)/.app
+	$(BIN)/python -m attention train
+	$(BIN)/python -m attention eval
 
 lint: $(VENV)/.tests
 	$(BIN)/ruff check .

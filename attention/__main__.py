@@ -24,6 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
+    if options.command != "run":
+        return _models(options.command)
     try:
         chosen = {name: value for name, value in vars(options).items() if name in _names() and value is not None}
         done = run(Settings(**{name: parse(name, value) for name, value in chosen.items()}))
@@ -41,6 +43,15 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _models(command: str) -> int:
+    """Trains or measures the models of assets/model/; what that needs is not needed for a run."""
+    if command == "train":
+        from .recipes import main as do
+    else:
+        from .evaluate import main as do
+    return do()
+
+
 def report(done: DecodeRun) -> str:
     """The ledger, one line a step, the sums, and max|Δ|. Steps count from 1."""
     width = len("multiplies, cached")
@@ -53,8 +64,21 @@ def report(done: DecodeRun) -> str:
     sums = (f"{part.sum().item():,}" for part in (done.multiplies_cached, done.multiplies_full))
     lines.append(_line(("sum", *sums, "", "", ""), width).rstrip())
     lines.append(f"The first step is the prompt, {done.settings.prompt} of {len(done.tokens)} tokens.")
+    lines += _said_by_the_model(done)
     lines.append(f"max|Δ| = {done.max_delta:.3e} ({done.settings.dtype})")
     return "\n".join(lines)
+
+
+def _said_by_the_model(done: DecodeRun) -> list[str]:
+    """What a trained source added to the text, and how well it knows what was typed."""
+    lines = []
+    if done.stopped is not None:
+        reason = {"end": "the document ends", "asked": "as asked", "positions": "positions end"}[done.stopped]
+        lines.append(f"The model added {len(done.tokens) - done.typed} tokens: {reason}.")
+    if done.nll is not None:
+        verdict = ", outside the grammar" if done.outside else ""
+        lines.append(f"Mean negative log-likelihood of the text: {done.nll:.2f} nats a token{verdict}.")
+    return lines
 
 
 def write(done: DecodeRun, path: Path) -> None:
@@ -90,8 +114,10 @@ def _names() -> list[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m attention", description="Self-attention, every number real.")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="run")
+    commands = parser.add_subparsers(required=True, metavar="command", dest="command")
     command = commands.add_parser("run", allow_abbrev=False, help="run a text through the decoder, print the ledger")
+    commands.add_parser("train", help="make every file of assets/model/ from its seed")
+    commands.add_parser("eval", help="measure the trained models, print the gates, write the model card")
     command.add_argument("text", help="the sentence")
     for field in fields(Settings):
         if field.name != "text":

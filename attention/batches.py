@@ -95,8 +95,8 @@ def decoder_batch(documents: list[Document], words: Vocabulary) -> Batch:
     targets, weights = torch.roll(ids, -1, 1), torch.roll(keep, -1, 1).float()
     weights[:, -1] = 0.0
     for number, document in enumerate(documents):
-        for row in document.firsts:
-            weights[number, row - 1] = FIRST
+        mentioned = [row - 1 for row in document.firsts if row > 0]
+        weights[number, mentioned] = FIRST
         weights[number, list(document.answers)] = _answer_weight(document)
     return Batch(ids, keep, targets, weights, _links(map(decoder_links, documents)))
 

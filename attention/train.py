@@ -37,9 +37,9 @@ class Recipe:
     d_model: int = 128
     d_k: int = 32
     d_v: int = 32
-    d_ff: int = 512  # 0: no MLP
+    d_ff: int = 256  # 0: no MLP
     scaled: bool = True
-    steps: int = 2200
+    steps: int = 3200
     batch: int = 64
     rate: float = 2e-3
     decay: float = 0.01  # of matrices

@@ -93,7 +93,11 @@ def load(name: str) -> TrainedModel:
     """The model of a source: "trained", "unguided", "encoder" or "onelayer". WeightsError where it cannot."""
     if name not in NAMES:
         raise ValueError(f"name: {name!r} arrived; one of {', '.join(NAMES)} is needed")
-    return read(path_of(NAMES[name]))[NAMES[name]]
+    file = NAMES[name]
+    models = read(path_of(file))
+    if file not in models:
+        raise WeightsError("corrupt_weights", path_of(file).name, f"it holds no model of the name {file}")
+    return models[file]
 
 
 @lru_cache(maxsize=1)
