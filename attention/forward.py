@@ -48,7 +48,8 @@ def forward(model: TrainedModel, ids: Tensor, keep: Tensor | None = None, zeroed
 def mean_nll(model: TrainedModel, ids: Tensor) -> float:
     """Nats per token of one text, ids (T,): how much the model is surprised by it. NaN for a single token.
 
-    A decoder says how likely each token was after those before it; an encoder, each token masked in its turn.
+    A decoder says how likely each token was after those before it; an encoder, each token masked in its turn, those
+    that the text itself leaves open aside.
     """
     n = len(ids)
     if n < 2:
@@ -58,7 +59,8 @@ def mean_nll(model: TrainedModel, ids: Tensor) -> float:
     else:
         masked = ids.repeat(n, 1).fill_diagonal_(model.vocabulary.mask)
         logits, wanted = forward(model, masked).logits.diagonal().T, ids
-    return F.cross_entropy(logits, wanted).item()
+    known = wanted != model.vocabulary.mask
+    return F.cross_entropy(logits[known], wanted[known]).item()
 
 
 def normalised(h: Tensor, norm: tuple[Tensor, Tensor], eps: float) -> Tensor:

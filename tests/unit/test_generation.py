@@ -188,3 +188,5 @@ def test_on_the_command_line(tmp_path, capsys):
     assert np.load(out)["ids"].tolist() == list(done.ids)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines[1 : 2 + len(done.tokens) - 3]] == [*done.tokens[2:]]
+    assert f"The model added {len(done.tokens) - done.typed} tokens: as asked." in lines
+    assert f"Mean negative log-likelihood of the text: {done.nll:.2f} nats a token." in lines

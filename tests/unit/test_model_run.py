@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -244,6 +245,38 @@ def test_every_break_shows_or_is_idle(source, name):
     assert done.step_delta[:3].max() < 1e-5
 
 
+def drawn_settings(seed):
+    draw = random.Random(seed)
+    text = " ".join(draw.choice(["the cat sat", "the the the", "书"]) for _ in range(draw.randint(1, 3)))
+    source = draw.choice(CAUSAL)
+    plain = Settings(text, source=source)
+    heads = [f"{layer}.{head}" for layer in range(1, plain.layers + 1) for head in range(1, plain.heads + 1)]
+    some = {name: draw.sample(heads, draw.randint(0, len(heads))) for name in ("zeroed", "flattened")}
+    more = {"mask": draw.choice(CHOICES["mask"]), "width": draw.choice([1, 2, 3, 9]), "dtype": "float64"}
+    return Settings(text, source=source, prompt=draw.randint(1, len(plain.tokens)), **some, **more)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_idle_breaks_are_exactly_those_that_change_nothing(seed):
+    settings = drawn_settings(seed)
+    right, idle = run(settings), idle_breaks(settings)
+    for name in CHOICES["breaks"]:
+        wrong = run(dataclasses.replace(settings, breaks=name))
+        moved = (wrong.step_delta - right.step_delta).abs().max().item()
+        if name not in idle:
+            assert moved > 1e-6 and wrong.max_delta > 1e-6, (name, settings)
+        elif name == "causal" and idle[name] != "not_causal":
+            assert moved < 1e-10, "both paths lose the mask alike"
+        else:
+            assert cached_change(right, wrong) < 1e-10, (name, settings)
+
+
+def cached_change(one, other):
+    names = ("cached_x", "cached_k", "cached_v", "cached_weights", "cached_out")
+    pairs = zip(one.layers, other.layers, strict=True)
+    return max((getattr(a, name) - getattr(b, name)).abs().max().item() for a, b in pairs for name in names)
+
+
 def test_position_tells_decoded_tokens_learned_positions_from_0():
     done, model = run(Settings(EN, source="trained", prompt=3, breaks="position")), model_of("trained")
     told = done.layers[0].cached_residual - model.embedding[list(done.ids)]
@@ -469,6 +502,17 @@ def test_the_notice_goes_by_the_model_s_own_limit(small):
         done = run(Settings(EN, source="trained", breaks="stale", zeroed="1.1", temperature=5.0))
         assert done.outside == outside and done.nll == nll, "the text counts, not what was broken"
     assert run(Settings("cat", source="trained")).nll is None
+
+
+def test_the_encoder_is_asked_for_each_word_in_its_turn_but_not_for_those_left_open():
+    done, plain = run(Settings("the cat <mask> on mat", source="encoder")), Plain(model_of("encoder"))
+    found = []
+    for place in (0, 1, 3, 4):
+        ids = torch.tensor(done.ids)
+        ids[place] = 1
+        found.append(-plain(ids)[1][place, done.ids[place]].item())
+    assert done.ids[2] == 1 and done.nll == pytest.approx(sum(found) / 4, rel=1e-4)
+    assert run(Settings("<mask> <mask>", source="encoder")).nll is None
 
 
 def test_a_model_that_knows_the_text_is_not_surprised(small):
