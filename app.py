@@ -4,16 +4,18 @@ import streamlit as st
 
 from attention.breaks import idle_breaks
 from attention.settings import STAGE_TOKENS
-from ui import controls, frame, inspector, runs, stage, state
+from ui import controls, frame, heads, inspector, runs, sentence, stage, state
 
 page = frame.open("decode")
 controls.sidebar(page)
-controls.sentence(page)
+sentence.field(page)
 run = runs.attempt(page)
 if run is None:
     frame.write_address(page)
     st.stop()
 
+sentence.notices(page, run)
+heads.said(page, run)
 controls.breaks(page, idle_breaks(page.settings))
 if len(run.tokens) <= STAGE_TOKENS:
     layer, head, step = page.look
@@ -21,4 +23,5 @@ if len(run.tokens) <= STAGE_TOKENS:
 else:
     frame.write_address(page)
     st.info(page.t("long.stage", most=STAGE_TOKENS, n=len(run.tokens)))
+heads.show(page, run)
 inspector.show(page, run)

@@ -1,47 +1,25 @@
-"""The settings: every widget has a key, a fixed range and one home; notes about its value stand below it."""
+"""The settings in groups: which there are depends on the source of the weights."""
 
 from collections.abc import Callable
 
 import streamlit as st
 
-from attention.settings import BREAKS, CHOICES, RANGES
-from ui import state
-
-MORE = {"temperature": {"step": 0.1, "format": "%.4g"}}
+from attention.settings import BREAKS, CHOICES
+from ui import examples, models, state
+from ui.widgets import choice, notes, number, slider
 
 
 def sidebar(page) -> None:
-    """All settings but the sentence and the breaks, in groups."""
+    """All settings but the sentence and the breaks."""
     with st.sidebar:
-        for name, draw in GROUPS.items():
+        for name in GROUPS[_kind(page)]:
             with st.container(key=f"group-{name}", gap="xsmall"):
                 st.markdown(f"###### {page.t(f'controls.groups.{name}')}")
-                draw(page)
+                DRAW[name](page)
 
 
-def sentence(page) -> None:
-    """The sentence field, with what is wrong with the sentence, and the examples."""
-    t = page.t
-    key = state.seed("text", page.asked["text"])
-    st.text_input(
-        t("controls.text.label"),
-        key=key,
-        placeholder=t("controls.text.placeholder"),
-        on_change=state.keep,
-        args=("text", key),
-    )
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="examples"):
-        st.caption(t("examples.label"), width="content")
-        for place, example in enumerate(t.tree("examples.sentences")):
-            st.button(
-                example,
-                key=f"example-{page.lang}-{place}",
-                type="tertiary",
-                on_click=state.choose,
-                args=("text", example),
-            )
-    for note in page.at("text"):
-        st.warning(t.markdown(f"errors.{note.code}", **note.values))
+def _kind(page) -> str:
+    return "random" if page.model is None else page.model.kind
 
 
 def breaks(page, idle: dict[str, str]) -> None:
@@ -61,17 +39,13 @@ def breaks(page, idle: dict[str, str]) -> None:
             )
     said = {name: (t(f"breaks.{name}.label"), _reason(t, code)) for name, code in idle.items()}
     off = [t("breaks.idle_one", name=label, reason=reason) for name, (label, reason) in said.items() if name not in on]
-    if off:
+    if _kind(page) == "encoder":
+        st.caption(t("breaks.encoder"))
+    elif off:
         st.caption(t("breaks.idle", reasons=" · ".join(off)))
     for label, reason in (said[name] for name in on if name in said):
         st.warning(t("notes.idle_break", name=label, reason=reason))
     notes(page, "breaks")
-
-
-def notes(page, *fields: str) -> None:
-    """What had to be changed about these controls, in the reader's language."""
-    for note in page.at(*fields):
-        st.warning(page.t.markdown(f"notes.{note.code}", **note.values))
 
 
 def _reason(t, code: str) -> str:
@@ -81,25 +55,71 @@ def _reason(t, code: str) -> str:
 # the groups
 
 
+def _source(page) -> None:
+    choice(page, "source", offered=models.GROUPS, kept=lambda _name, key: examples.choose_source(page.t, key))
+    if page.model is not None:
+        sizes = {name: getattr(page.settings or page.model, name) for name in ("d_model", "d_k", "d_v", "heads")}
+        layers = len(page.model.blocks)
+        st.caption(page.t("controls.source.sizes", layers=layers, **sizes))
+    elsewhere = [field for group, fields in FIELDS.items() if group not in GROUPS[_kind(page)] for field in fields]
+    notes(page, "source", *elsewhere)
+
+
+def _weights(page) -> None:
+    number(page, "seed")
+    choice(page, "split", label="visible")
+    notes(page, "seed", "split")
+
+
 def _sizes(page) -> None:
     for pair in (("d_model", "layers"), ("d_k", "d_v"), ("heads", "kv_heads")):
         for column, name in zip(st.columns(2, gap="small", wrap=False), pair, strict=True):
             with column:
-                _number(page, name)
+                number(page, name)
         notes(page, *pair)
 
 
+def _rank(page) -> None:
+    """1 to d_k in place of d_k, which a trained model cannot change, and what each rank was measured to be worth."""
+    t, model = page.t, page.model
+    used = model.d_k if page.settings is None or page.settings.rank is None else page.settings.rank
+    slider(page, "rank", model.d_k, used, kept=state.keep_rank)
+    shares = models.rank_accuracies(model, page.lang)
+    if shares:
+        said = [t("controls.rank.share", rank=rank, share=f"{share:.2f}") for rank, share in sorted(shares.items())]
+        st.caption(t("controls.rank.measured", shares=" · ".join(said)))
+    st.caption(t("controls.rank.caption"))
+    notes(page, "rank")
+
+
+def _generation(page) -> None:
+    number(page, "generate")
+    choice(page, "sampling", label="visible")
+    if page.asked["sampling"] == "sample":
+        for column, name in zip(st.columns(2, gap="small", wrap=False), ("sampling_temperature", "top_k"), strict=True):
+            with column:
+                number(page, name)
+        number(page, "sampling_seed")
+    notes(page, *FIELDS["generation"])
+
+
 def _mask(page) -> None:
-    _choice(page, "mask")
-    if page.asked["mask"] in ("window", "prefix"):
-        _number(page, "width")
+    encoder = _kind(page) == "encoder"
+    offered = [name for name in CHOICES["mask"] if not (encoder and name == "causal")]
+    mask = "bidirectional" if encoder and page.asked["mask"] == "causal" else page.asked["mask"]
+    choice(page, "mask", offered=offered, value=mask)
+    if mask in ("window", "prefix"):
+        number(page, "width")
     notes(page, "mask", "width")
 
 
 def _positions(page) -> None:
-    _choice(page, "positions")
-    if page.asked["positions"] == "rotary":
-        _choice(page, "pairing", label="visible")
+    if page.model is not None:
+        st.caption(page.t("controls.positions.learned", most=len(page.model.positions)))
+    else:
+        choice(page, "positions")
+        if page.asked["positions"] == "rotary":
+            choice(page, "pairing", label="visible")
     notes(page, "positions", "pairing")
 
 
@@ -113,32 +133,48 @@ def _scale(page) -> None:
         on_change=state.keep_scale,
         args=("scale", key),
     )
-    _number(page, "temperature")
+    number(page, "temperature")
     notes(page, "scale", "temperature")
-
-
-def _source(page) -> None:
-    st.caption(page.t("controls.source.random"))
-    _number(page, "seed")
-    _choice(page, "split", label="visible")
-    notes(page, "source", "seed", "split")
 
 
 def _prompt(page) -> None:
     if page.settings:
-        _slider(page, "prompt", len(page.settings.tokens), page.settings.prompt, label="collapsed")
+        slider(page, "prompt", len(page.settings.tokens), page.settings.prompt, label="collapsed")
     st.caption(page.t("controls.prompt.caption" if page.settings else "controls.waiting"))
     notes(page, "prompt")
 
 
 def _look(page) -> None:
     settings = page.settings
-    if settings:
-        _slider(page, "layer", settings.layers, page.look.layer)
-        _slider(page, "head", settings.heads, page.look.head)
-    else:
+    if not settings:
         st.caption(page.t("controls.waiting"))
+    elif page.model is not None:
+        _head_by_job(page)
+    else:
+        slider(page, "layer", settings.layers, page.look.layer)
+        slider(page, "head", settings.heads, page.look.head)
     notes(page, "layer", "head", "step")
+
+
+def _head_by_job(page) -> None:
+    """A trained model's few heads in one list, each with what it was guided to."""
+    t, model = page.t, page.model
+    places = models.heads(model)
+    if len(places) == 1:
+        st.caption(t("heads.only"))
+        return
+    key = state.seed(f"place_{page.settings.source}_{page.lang}", f"{page.look.layer}.{page.look.head}")
+    st.radio(
+        t("controls.groups.look"),
+        places,
+        format_func=lambda place: models.head_place(t, place),
+        captions=[models.head_job(t, model, place) for place in places],
+        key=key,
+        label_visibility="collapsed",
+        on_change=state.keep_place,
+        args=(key,),
+    )
+    st.caption(t("heads.guided_caption" if model.guided else "heads.free_caption"))
 
 
 def _dtype(page) -> None:
@@ -156,70 +192,28 @@ def _dtype(page) -> None:
     notes(page, "dtype")
 
 
-GROUPS: dict[str, Callable] = {
+DRAW: dict[str, Callable] = {
+    "source": _source,
+    "weights": _weights,
     "sizes": _sizes,
+    "rank": _rank,
+    "generation": _generation,
     "mask": _mask,
     "positions": _positions,
     "scale": _scale,
     "prompt": _prompt,
     "look": _look,
-    "source": _source,
     "dtype": _dtype,
 }
-
-
-# one widget
-
-
-def _number(page, name: str) -> None:
-    low, high = RANGES[name]
-    key = state.seed(name, page.asked[name])
-    st.number_input(
-        page.t(f"controls.{name}.label"),
-        low,
-        high,
-        key=key,
-        help=page.t(f"controls.{name}.help"),
-        on_change=state.keep,
-        args=(name, key),
-        **MORE.get(name, {"step": 1}),
-    )
-
-
-def _choice(page, name: str, label: str = "collapsed") -> None:
-    """A row of options. The labels are the language's, so the key has the language in it."""
-    t = page.t
-    key = state.seed(f"{name}_{page.lang}", page.asked[name])
-    st.segmented_control(
-        t(f"controls.{name}.label"),
-        CHOICES[name],
-        format_func=t.tree(f"controls.{name}.options").get,
-        key=key,
-        required=True,
-        label_visibility=label,
-        on_change=state.keep,
-        args=(name, key),
-        wrap=True,
-        width="stretch",
-        help=t(f"controls.{name}.help"),
-    )
-    if "captions" in t.tree(f"controls.{name}"):
-        st.caption(t(f"controls.{name}.captions.{page.asked[name]}"))
-
-
-def _slider(page, name: str, count: int, used: int, label: str = "visible") -> None:
-    """1 to count. The key has the count in it: no live slider has its range changed under it."""
-    t = page.t
-    if count == 1:
-        st.caption(t(f"controls.{name}.one"))
-        return
-    key = state.seed(f"{name}_{count}", used)
-    st.slider(
-        t(f"controls.{name}.label"),
-        1,
-        count,
-        key=key,
-        label_visibility=label,
-        on_change=state.keep,
-        args=(name, key),
-    )
+GROUPS = {
+    "random": ("source", "sizes", "mask", "positions", "scale", "prompt", "look", "weights", "dtype"),
+    "decoder": ("source", "look", "generation", "prompt", "rank", "scale", "mask", "positions", "dtype"),
+    "encoder": ("source", "look", "rank", "scale", "mask", "positions", "dtype"),
+}
+FIELDS = {  # whose notes stand at the source where their group is not drawn
+    "sizes": ("d_model", "layers", "d_k", "d_v", "heads", "kv_heads"),
+    "weights": ("seed", "split"),
+    "rank": ("rank",),
+    "generation": ("generate", "sampling", "sampling_temperature", "top_k", "sampling_seed"),
+    "prompt": ("prompt",),
+}

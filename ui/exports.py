@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from attention import DecodeRun, export
+from attention import DecodeRun, export, trained
 from ui import matrices, runs, torch_script
 
 DIGITS = {"float64": "%.17g"}
@@ -26,8 +26,9 @@ def row(page, run: DecodeRun, found: matrices.Matrix) -> None:
         run_button(page, "npz")
         shown = st.toggle(t("exports.torch"), key="torch")
     if shown:
-        st.caption(t("exports.torch_sentence"))
-        st.code(torch_script.script(run.settings, look.layer, look.head), language="python", height=420)
+        file = None if page.model is None else trained.path_of(trained.NAMES[page.source]).name
+        st.caption(t("exports.torch_sentence") if file is None else t("exports.torch_trained", file=file))
+        st.code(torch_script.of_run(run, look.layer, look.head), language="python", height=420)
 
 
 def run_button(page, key: str) -> None:

@@ -7,9 +7,10 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from attention import Settings
-from ui import address, exports, repair, runs, state, text
+from attention.trained import TrainedModel
+from ui import address, examples, exports, models, repair, runs, state, text, values
 
-PAGES = {"decode": "app.py", "about": "pages/about.py"}
+PAGES = {"decode": "app.py", "twins": "pages/twins.py", "about": "pages/about.py"}
 LONGEST_LINK = 2000
 STYLE = Path(__file__).parent / "frame.css"
 ICON = text.ASSETS / "icon.svg"
@@ -25,10 +26,20 @@ class Page:
     asked: dict
     settings: Settings | None
     look: repair.Look
-    notes: tuple[repair.Note, ...]
+    notes: tuple[values.Note, ...]
     link: dict[str, str]
 
-    def at(self, *fields: str) -> tuple[repair.Note, ...]:
+    @property
+    def source(self) -> str:
+        """Where the weights come from: what the reader asks for, or what takes its place."""
+        return self.settings.source if self.settings else self.asked["source"]
+
+    @property
+    def model(self) -> TrainedModel | None:
+        """The trained model, None of random weights."""
+        return models.usable(self.source)
+
+    def at(self, *fields: str) -> tuple[values.Note, ...]:
         """The notes that belong to these controls."""
         return tuple(note for note in self.notes if note.field in fields)
 
@@ -45,11 +56,17 @@ def open(name: str) -> Page:
     )
     runs.settle()
     st.html(STYLE)
-    settings, look, notes, asked = repair.repair(state.values(t("examples.default")))
-    link = repair.link({**asked, "step": None}, state.chosen_language())
+    settings, look, notes, asked = repair.repair(state.values(lambda: _first(t)))
+    pair = {name: state.saved()[name] for name in state.PAIR if name in state.saved()}
+    link = repair.link({**asked, "step": None}, state.chosen_language()) | pair
     page = Page(name, lang, t, asked, settings, look, notes, link)
     _header(page)
     return page
+
+
+def _first(t: text.Text) -> dict:
+    """The sentence to begin with, and where to look."""
+    return examples.first(t, state.saved().get("source", values.SOURCE))
 
 
 def write_address(page: Page) -> None:

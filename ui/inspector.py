@@ -22,20 +22,20 @@ def show(page, run: DecodeRun) -> None:
     ) as box:
         if not box.open:
             return
-        found = matrices.matrix(run, page.look.layer, page.look.head, _chosen(page))
+        found = matrices.matrix(run, page.look.layer, page.look.head, _chosen(page, run))
         _caption(page, run, found)
         _figure(page, found)
         _under(page, run, found)
         exports.row(page, run, found)
 
 
-def _chosen(page) -> str:
-    t = page.t
+def _chosen(page, run: DecodeRun) -> str:
+    t, there = page.t, matrices.there(run)
     kept = state.saved().get("matrix", FIRST)
-    key = state.seed(f"matrix_{page.lang}", kept)
+    key = state.seed(f"matrix_{page.lang}", kept if kept in there else FIRST)
     st.segmented_control(
         t("inspector.which"),
-        list(matrices.KINDS),
+        there,
         format_func=t.tree("inspector.matrices").get,
         key=key,
         required=True,
@@ -51,7 +51,8 @@ def _caption(page, run: DecodeRun, found: matrices.Matrix) -> None:
     where = t("inspector.where", layer=look.layer, head=look.head)
     size = t("inspector.size", rows=len(found.rows), columns=len(found.columns))
     st.markdown(f"**{t(f'inspector.matrices.{found.name}')}** · {size} · {where}")
-    sentences = [t(f"inspector.captions.{found.name}")]
+    caption = f"{found.name}_normed" if found.name == "x" and run.layers[0].norm is not None else found.name
+    sentences = [t(f"inspector.captions.{caption}")]
     s = run.settings
     if s.kv_heads < s.heads and found.name in ("k", "v", "w_k", "w_v"):
         kv = matrices.head_of(run, look.head).kv + 1

@@ -73,6 +73,18 @@ KINDS = {
     ),
     "out": Kind(lambda one, head: one.out, "tokens", "inputs", "vectors"),
 }
+# What only trained layers have: a residual that is not X, and an MLP.
+TRAINED = {
+    "residual": Kind(lambda one, head: one.residual, "tokens", "inputs", "residuals"),
+    "mlp": Kind(lambda one, head: one.mlp, "tokens", "inputs", "residuals"),
+}
+
+
+def there(run: DecodeRun) -> list[str]:
+    """The names of all matrices of a run, in the order in which they are worked out."""
+    one, names = run.layers[0], list(KINDS)
+    first = [] if one.norm is None else ["residual"]
+    return [*first, *names, *([] if one.mlp is None else ["mlp"])]
 
 
 def head_of(run: DecodeRun, head: int) -> Head:
@@ -83,7 +95,7 @@ def head_of(run: DecodeRun, head: int) -> Head:
 
 def matrix(run: DecodeRun, layer: int, head: int, name: str) -> Matrix:
     """One matrix of the full pass; layer and head count from 1."""
-    one, kind = run.layers[layer - 1], KINDS[name]
+    one, kind = run.layers[layer - 1], (KINDS | TRAINED)[name]
     values = kind.read(one, head_of(run, head)).to(float64).numpy()
     hidden = (~one.visible).numpy() if name in ("masked", "weights") else None
     labels = [f"{place} {visible(token)}" for place, token in enumerate(run.tokens, 1)]

@@ -36,6 +36,12 @@ def vectors(run: DecodeRun) -> float:
     return limit(getattr(one, name) for one in run.layers for name in _VECTORS)
 
 
+def residuals(run: DecodeRun) -> float:
+    """The limit of the rows that a layer is given, before any norm, and of what it adds to them."""
+    parts = (part for one in run.layers for part in (one.residual, one.out, one.mlp))
+    return limit(part for part in parts if part is not None)
+
+
 def projections(run: DecodeRun) -> float:
     """The limit of the weight matrices."""
     return limit(t for one in run.layers for t in (one.w_q, one.w_k, one.w_v, one.w_o))

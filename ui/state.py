@@ -4,11 +4,20 @@ Streamlit drops a widget's value when its page is left; the dict stays. So a wid
 before it is drawn, and a callback writes what the reader changes back before the script runs again.
 """
 
+from collections.abc import Callable
+
 import streamlit as st
 
-from ui import repair, text
+from attention.settings import BREAKS
+from ui import text
+from ui.values import NAMES
 
 SAVED = "saved"
+PAIR = ("one", "other")  # the two sentences of the twins page
+DEPENDENT = {
+    **dict.fromkeys(("text", "split", "source"), ("step", "answer_at")),
+    **dict.fromkeys(PAIR, ("twin_row",)),
+}  # what goes with another value
 _MISSING = object()
 
 
@@ -19,7 +28,7 @@ def saved() -> dict:
     """
     if SAVED not in st.session_state:
         link = st.query_params
-        st.session_state[SAVED] = {name: link[name] for name in (*repair.NAMES, "lang") if name in link}
+        st.session_state[SAVED] = {name: link[name] for name in (*NAMES, *PAIR, "lang") if name in link}
     return st.session_state[SAVED]
 
 
@@ -37,13 +46,14 @@ def chosen_language() -> str | None:
     return chosen if chosen in text.LANGUAGES else None
 
 
-def values(example: str) -> dict:
-    """All of `saved()` that settings are made of; `example` becomes the sentence where there is none.
+def values(first: Callable[[], dict]) -> dict:
+    """All of `saved()` that settings are made of; where there is no sentence, `first()` is the one to begin with.
 
     From then on it stays: another language changes words, never numbers.
     """
-    saved().setdefault("text", example)
-    return {name: value for name, value in saved().items() if name != "lang"}
+    if "text" not in saved():
+        saved().update({name: value for name, value in first().items() if name in NAMES and name not in saved()})
+    return {name: saved()[name] for name in NAMES if name in saved()}
 
 
 def keep(name: str, key: str) -> None:
@@ -56,10 +66,28 @@ def keep_scale(name: str, key: str) -> None:
     saved()[name] = "on" if st.session_state[key] else "off"
 
 
+def keep_rank(name: str, key: str) -> None:
+    """Callback of the slider whose key ends in its last value: there, nothing is taken away."""
+    value = st.session_state[key]
+    choose(name, None if key == f"{name}_{value}" else value)
+
+
+def keep_place(key: str) -> None:
+    """Callback of the list of heads: layer.head, counted from 1."""
+    saved()["layer"], saved()["head"] = map(int, st.session_state[key].split("."))
+
+
+def keep_head(place: str, key: str, asked: dict[str, tuple[str, ...]]) -> None:
+    """Callback: what is done to one head, `kept` or a name of `asked`, which held these heads when it was drawn."""
+    for way, heads in asked.items():
+        others = tuple(head for head in heads if head != place)
+        saved()[way] = tuple(sorted((*others, place))) if st.session_state[key] == way else others
+
+
 def keep_break(name: str, key: str, on: tuple[str, ...]) -> None:
     """Callback of one of the break checkboxes; `on` are those that were on when it was drawn."""
     wanted = {*on, name} if st.session_state[key] else {*on} - {name}
-    saved()["breaks"] = tuple(known for known in repair.BREAKS if known in wanted)
+    saved()["breaks"] = tuple(known for known in BREAKS if known in wanted)
 
 
 def choose(name: str, value) -> None:
@@ -70,8 +98,22 @@ def choose(name: str, value) -> None:
     saved()[name] = value
     if value is None:
         del saved()[name]
-    if name in ("text", "split"):
-        saved().pop("step", None)
+    for dependent in DEPENDENT.get(name, ()):
+        saved().pop(dependent, None)
+
+
+def adopt(chosen: dict, names: tuple[str, ...]) -> None:
+    """Callback: `chosen` in place of all that stood for `names`; a new stage, which starts at its step."""
+    for name in (*names, "prompt", "step"):
+        saved().pop(name, None)
+    saved().update(chosen)
+    st.session_state["resets"] = st.session_state.get("resets", 0) + 1
+
+
+def choose_all(chosen: dict) -> None:
+    """Callback: several values at once."""
+    saved().update(chosen)
+    saved().pop("twin_row", None)
 
 
 def reset() -> None:

@@ -1,9 +1,10 @@
-"""The run of one head as a short PyTorch script that needs nothing of this project.
+"""The run of one head as a short PyTorch script that needs nothing of this project; of a trained model, its file.
 
 A test runs the scripts and compares what they print with the run.
 """
 
-from attention import Settings
+from attention import DecodeRun, Settings
+from ui import torch_script_trained
 
 START = """\
 # Layer {layer}, head {head} of a run of Last Row, worked out again with torch and numpy alone.
@@ -87,9 +88,18 @@ for name, matrix in (("weights", weights[{place}]), ("output", mixed[{place}])):
 """
 
 
+def of_run(run: DecodeRun, layer: int, head: int) -> str:
+    """The script of a run: the tokens that a trained model added are in it."""
+    settings = run.settings
+    if run.ids is None:
+        return script(settings, layer, head)
+    mask = MASKS[settings.mask_kind].format(width=settings.width)
+    return torch_script_trained.script(settings, run.ids, run.tokens, layer, head, mask)
+
+
 def script(settings: Settings, layer: int, head: int) -> str:
-    """Python text; layer and head count from 1. It prints weights (T, T) and output (T, d_v) of that head,
-    each under a line with its name, one row a line, as the full pass works them out."""
+    """Python text for random weights; layer and head count from 1. It prints weights (T, T) and output (T, d_v) of
+    that head, each under a line with its name, one row a line, as the full pass works them out."""
     s = settings
     sizes = {name: getattr(s, name) for name in ("seed", "dtype", "d_model", "d_k", "d_v", "heads", "kv_heads")}
     parts = [START.format(layer=layer, head=head, tokens=list(s.tokens), **sizes)]

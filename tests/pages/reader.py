@@ -11,11 +11,11 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 class Reader:
     """A session. The link is what the address bar holds as it begins.
 
-    inspector: whether the matrix inspector is open (AppTest sends no expander's state by itself).
+    inspector, take_away: whether these boxes are open (AppTest sends no expander's state by itself).
     """
 
-    def __init__(self, page: str = "app.py", *, inspector: bool = False, **link: str):
-        self.inspector = inspector
+    def __init__(self, page: str = "app.py", *, inspector: bool = False, take_away: bool = False, **link: str):
+        self.open = [name for name, is_open in (("inspector", inspector), ("take_away", take_away)) if is_open]
         self.app = AppTest.from_file(str(APP), default_timeout=60)
         for name, value in link.items():
             self.app.query_params[name] = value
@@ -24,8 +24,8 @@ class Reader:
         self.run()
 
     def run(self) -> "Reader":
-        if self.inspector:
-            self.app.session_state["inspector"] = True
+        for name in self.open:
+            self.app.session_state[name] = True
         self.app.run()
         return self
 

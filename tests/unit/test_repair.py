@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from attention import Settings
+from attention import Settings, trained
 from attention.settings import CHOICES, RANGES
-from ui.repair import DEFAULTS, NAMES, link, repair
+from tests.unit import small_models
+from ui.repair import link, repair
+from ui.values import DEFAULTS, NAMES
 
 SENTENCE = "the cat sat on the mat"
 
@@ -41,7 +43,7 @@ def test_nothing_given_is_the_default_without_a_note():
         ("mask", "<b>", "causal", "not_a_choice"),
         ("mask", "滑动窗口", "causal", "not_a_choice"),
         ("positions", "ALIBI", "sinusoidal", "not_a_choice"),
-        ("source", "trained", "random", "not_a_choice"),
+        ("source", "gpt", DEFAULTS["source"], "not_a_choice"),
         ("scale", "false", "on", "not_a_choice"),
         ("dtype", "int8", "float32", "not_a_choice"),
         ("width", "513", 512, "out_of_range"),
@@ -111,9 +113,78 @@ def test_a_text_that_cannot_run_is_kept_and_explained(text, code):
     assert [(note.field, note.code) for note in made.notes] == [("text", code)]
 
 
-def test_random_weights_generate_nothing():
-    assert codes({"generate": "5"}) == {"source": "generate_random"}
-    assert codes({"generate": "0"}) == {}
+@pytest.mark.parametrize("name, given", [("generate", "5"), ("rank", "4"), ("zeroed", "1.1"), ("flattened", "2.2")])
+def test_what_random_weights_have_none_of_is_left_out_with_a_note(name, given):
+    made = repair({"text": SENTENCE, "source": "random", name: given})
+    assert [(note.field, note.code, note.values["names"]) for note in made.notes] == [("source", "no_effect", [name])]
+    assert made.settings == Settings(SENTENCE)
+    assert link(made.asked)[name] == given
+
+
+@pytest.mark.parametrize("name, given", [("generate", "0"), ("rank", "full"), ("zeroed", ""), ("positions", "learned")])
+def test_names_of_nothing_are_no_mistake(name, given):
+    assert codes({"source": "random", name: given}) == {}
+
+
+@pytest.mark.parametrize("given", ["2", "2.", "0.1", "5.1", "1.17", "x", "<b>"])
+def test_a_head_that_is_none_is_named(given):
+    made = repair({"text": SENTENCE, "zeroed": f"1.1,{given}"})
+    assert ("zeroed", "unknown_head") in {(note.field, note.code) for note in made.notes}
+    assert made.asked["zeroed"] == ("1.1",)
+
+
+class TestTrained:
+    """With small models in place of the shipped files."""
+
+    TEXT = "the cat sat on the mat ."
+
+    @pytest.fixture(autouse=True)
+    def models(self, tmp_path, monkeypatch):
+        self.shelf = small_models.shelf(tmp_path, monkeypatch)
+
+    def made(self, **values):
+        return repair({"text": self.TEXT, "source": "trained", **values})
+
+    def test_sizes_of_its_own_replace_what_is_asked_for_without_a_note(self):
+        made = self.made(d_k="5", heads="4", kv_heads="3", positions="rotary", layers="4", split="characters")
+        assert made.notes == () and made.settings == Settings(self.TEXT, source="trained")
+        assert made.asked["d_k"] == 5 and made.asked["kv_heads"] == 3
+
+    def test_what_the_model_lacks_is_left_out_with_a_note(self):
+        made = self.made(rank="99", zeroed="1.1,3.1", flattened="1.16", layer="4", head="9")
+        assert made.settings.rank is None and made.settings.zeroed == ("1.1",) and made.settings.flattened == ()
+        assert made.look[:2] == (2, 2)
+        assert {(note.field, note.code) for note in made.notes} == {
+            ("rank", "rank_range"),
+            ("zeroed", "absent_head"),
+            ("flattened", "absent_head"),
+            ("layer", "layer_range"),
+            ("head", "head_range"),
+        }
+
+    def test_an_encoder_has_one_step_and_adds_nothing(self):
+        made = self.made(source="encoder", generate="3", prompt="99")
+        assert made.settings.prompt == 7 and made.settings.mask == "bidirectional" and made.settings.generate == 0
+        assert [(note.code, note.values["names"]) for note in made.notes] == [("no_effect", ["generate"])]
+
+    def test_positions_end(self):
+        made = self.made(text="cat " * 57)
+        assert made.settings is None
+        assert [(note.field, note.code) for note in made.notes] == [("text", "positions_end")]
+        assert self.made(text="cat " * 57, source="random").settings is not None
+
+    @pytest.mark.parametrize("code", ["missing_weights", "corrupt_weights"])
+    def test_random_weights_stand_in_for_a_file_that_cannot_be_used(self, code):
+        file = trained.path_of(trained.NAMES["trained"])
+        file.write_bytes(file.read_bytes()[:99]) if code == "corrupt_weights" else file.unlink()
+        trained.load.cache_clear()
+        made = self.made()
+        assert made.settings == Settings(self.TEXT) and made.asked["source"] == "trained"
+        assert [(note.field, note.code) for note in made.notes] == [("source", code)]
+
+    def test_a_link_brings_it_all_back(self):
+        first = self.made(rank="3", zeroed="2.1", flattened="1.2", generate="2", sampling="sample", top_k="5")
+        assert repair(link(first.asked)) == first and first.notes == ()
 
 
 def test_the_link_holds_the_text_and_what_is_not_as_it_comes():
