@@ -220,7 +220,7 @@ function matrix(options) {
         rect.setAttribute("data-col", column + (at % columns));
       });
     },
-    span: (column) => [(left + column * width) * scale, (left + (column + 1) * width + slant) * scale],
+    span: (column) => [(left + column * width) * scale, (left + (column + 1) * width) * scale],
     rows,
     columns,
     cellAt: (row, column) => rects[row * columns + column],

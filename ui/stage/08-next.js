@@ -10,20 +10,15 @@ function nextCard(words) {
 function updateNext(panel, scene, focus, say) {
   const { top, chosen } = scene.next[focus];
   const { words } = panel;
+  const open = chosen === null ? "next_open" : focus + 1 < scene.typed ? "next_typed" : "next_generated";
   setText(panel.heading, say(scene.encoder ? "title_fill" : "title_next"));
-  setText(
-    panel.note,
-    chosen === null ? say("next_open") : say(focus + 1 < scene.typed ? "next_typed" : "next_generated"),
-  );
-  const rows = top.map(([label, share]) => {
-    const mine = label === chosen;
+  setText(panel.note, scene.encoder ? words.fill_note : say(open));
+  const rows = top.map(([label, share], at) => {
+    const mine = at === chosen;
+    const said = `${label} ${percent(share)}${mine ? `, ${words.chosen}` : ""}`;
     return el(
       "li",
-      {
-        "data-value": share,
-        "data-chosen": mine,
-        "aria-label": `${label} ${precise(share)}${mine ? `, ${words.chosen}` : ""}`,
-      },
+      { "data-value": share, "data-chosen": mine, "aria-label": said },
       el("span", { class: "lr-next-word" }, clip(label, 14)),
       el("span", { class: "lr-next-bar" }, el("i", { style: `width: ${Math.max(0.4, share * 100)}%` })),
       el("span", { class: "lr-next-share" }, percent(share)),

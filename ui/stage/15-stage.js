@@ -3,7 +3,7 @@
 let stages = 0;
 const NARROW = 600;
 const FINGER = 20;
-const ORDER = ["projection", "k-cache", "v-cache", "row", "detail", "next", "scores", "weights", "ledger"];
+const ORDER = ["projection", "k-cache", "v-cache", "row", "detail", "next", "ledger", "scores", "weights"];
 
 // remember(step, scene) is told each time the reader moves.
 function createStage(host, remember) {

@@ -13,9 +13,10 @@ from torch import Tensor
 
 from attention import DecodeRun, LayerRun
 from attention.tokens import visible
-from ui import ranges, text
+from ui import models, ranges, text
 
 ROTARY_BASE = 10000.0
+MOST = 8  # words of a row's distribution
 
 
 def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
@@ -31,9 +32,9 @@ def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
         "words": text.load(lang).tree("stage"),
         "tokens": list(run.tokens),
         "labels": [visible(token) for token in run.tokens],
-        "typed": len(run.tokens),
+        "typed": run.typed,
         "prompt": settings.prompt,
-        **{"encoder": False, "normed": False, "next": None, "job": None},
+        **_model(run, layer, head, lang),
         "settings": {
             **settings.to_dict(),
             "breaks": list(settings.breaks),
@@ -49,6 +50,31 @@ def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
         "ranges": limits,
         **_matrices(at, head, kv_head),
         **_ledger(run, max(limits.values())),
+    }
+
+
+def _model(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
+    """What a trained source adds: the head's job, whether x is a normed row, and the likeliest words of each row."""
+    model = run.settings.model
+    return {
+        "encoder": model is not None and not model.causal,
+        "normed": run.layers[layer].norm is not None,
+        "job": models.job(text.load(lang), model, layer + 1, head + 1),
+        "next": None if model is None else [_likeliest(run, row, model.causal) for row in range(len(run.tokens))],
+    }
+
+
+def _likeliest(run: DecodeRun, row: int, causal: bool) -> dict:
+    """The MOST likely words of a row, and the one that the text has there: chosen, None where nothing follows."""
+    place = row + 1 if causal else row
+    shares = run.probabilities[row]
+    ids = shares.topk(MOST).indices.tolist()
+    chosen = run.ids[place] if place < len(run.ids) else None
+    ids += [chosen] if chosen is not None and chosen not in ids else []
+    words = [visible(run.vocabulary[word]) for word in ids]
+    return {
+        "top": [list(pair) for pair in zip(words, shares[ids].tolist(), strict=True)],
+        "chosen": None if chosen is None else ids.index(chosen),
     }
 
 
