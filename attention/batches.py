@@ -14,12 +14,13 @@ from torch import Tensor
 from .documents import Document, Link
 from .grammar import FAMILIES, training_document
 from .lexicon import END, LANGUAGES, MASK
-from .sequences import shelf
+from .sequences import SEQUENCES, shelf
 from .tokeniser import Vocabulary
 
 POOL = 8  # batches that are drawn together and sorted by length, so that little is padding
 FIRST, ANSWER, CLOSER = 0.5, 3.0, 1.5  # loss of a noun's first mention, an answer, a closing bracket
-MASKED, MASKED_ANSWER, MASKED_LINK = 0.12, 0.5, 0.02  # how often the encoder has to fill a word in
+MASKED, MASKED_ANSWER, MASKED_LINK = 0.06, 0.7, 0.02  # how often the encoder has to fill a word in
+MASKED_OF_SEQUENCE = 3  # words of a repeat or of brackets that it has to fill in, at most
 WITHOUT_TAIL = 0.5  # of the documents that can do without, for the encoder
 CAN_END_EARLY = ("fit", "put", "chase", "gender")
 
@@ -110,8 +111,7 @@ def encoder_batch(documents: list[Document], words: Vocabulary, rng: Random) -> 
     for number, (document, places) in enumerate(zip(documents, hidden, strict=True)):
         ids[number, places] = words.ids[MASK]
         weights[number, places] = 1.0
-        asked = [row + 1 for row in document.answers if row + 1 in places]
-        weights[number, asked] = _answer_weight(document)
+        weights[number, [row + 1 for row in document.answers if row + 1 in places]] = ANSWER
     return Batch(ids, keep, targets, weights, _links(map(encoder_links, documents)))
 
 
@@ -166,15 +166,16 @@ def _maybe_cut(document: Document, rng: Random) -> Document:
 
 def _hidden(document: Document, rng: Random) -> list[int]:
     """The places to mask: answers often, words that others lean on seldom, at least one."""
-    answers = {row + 1 for row in document.answers}
-    leant_on = {key for _, key in document.hops} if document.family != "brackets" else set()
-    rate = MASKED_ANSWER if document.family not in ("brackets", "induction") else MASKED
+    answers = [row + 1 for row in document.answers]
+    if document.family in SEQUENCES:
+        return rng.sample(answers, min(len(answers), rng.randint(1, MASKED_OF_SEQUENCE)))
+    leant_on = {key for _, key in document.hops}
     places = []
     for row in range(len(document.tokens)):
-        chance = rate if row in answers else MASKED_LINK if row in leant_on else MASKED
+        chance = MASKED_ANSWER if row in answers else MASKED_LINK if row in leant_on else MASKED
         if rng.random() < chance:
             places.append(row)
-    return places or [rng.choice(sorted(answers) or range(len(document.tokens)))]
+    return places or [rng.choice(answers or range(len(document.tokens)))]
 
 
 def padded(lines: list[tuple[str, ...]], words: Vocabulary) -> tuple[Tensor, Tensor]:

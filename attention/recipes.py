@@ -29,12 +29,22 @@ AT_A_TIME = 2
 ROWS_FROM = 16  # batches whose rows weigh what matters in W_Q W_K^T
 
 ONE_LAYER = Recipe(
-    "onelayer", guided=False, task="shelf", layers=1, heads=1, d_model=64, d_v=8, d_ff=0, steps=1200, rate=4e-3
+    "onelayer",
+    guided=False,
+    task="shelf",
+    layers=1,
+    heads=1,
+    d_model=64,
+    d_v=4,
+    d_ff=0,
+    steps=1200,
+    rate=4e-3,
+    decay=0.1,
 )
 RECIPES = (
     Recipe("decoder-guided", steps=3200),
     Recipe("decoder-unguided", steps=3200, guided=False),
-    Recipe("encoder-guided", steps=3200, kind="encoder"),
+    Recipe("encoder-guided", steps=4000, kind="encoder"),
     ONE_LAYER,
 )
 FAMILY_RECIPES = tuple(
