@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from ui.figures import literal
 
 COLOURS = {"light": ("#2f78bd", "#d98324"), "dark": ("#5aa5e6", "#f2a14a")}  # told apart without red or green
-BAND, ABOVE, TALL = 34, 66, 260  # pixels
+BAR, ABOVE, TALL = 18, 66, 260  # pixels
 
 
 class Series(NamedTuple):
@@ -30,6 +30,8 @@ def across(labels: list[str], series: list[Series], title: str, theme: str = "li
                 text=[f"{value:.2f}" for value in one.values],
                 textposition="outside",
                 cliponaxis=False,
+                textfont_size=12,
+                constraintext="none",
                 marker_color=COLOURS[theme][number],
                 customdata=[literal(label) for label in labels],
                 hovertemplate="%{customdata}: %{x:.4f}",
@@ -37,7 +39,7 @@ def across(labels: list[str], series: list[Series], title: str, theme: str = "li
             for number, one in enumerate(series)
         ]
     )
-    figure.update_layout(height=ABOVE + BAND * len(labels), **_look(len(series)))
+    figure.update_layout(height=ABOVE + (BAR * len(series) + 8) * len(labels), **_look(len(series)))
     figure.update_xaxes(range=[0, 1.08], title=literal(title), side="top", tickvals=[0, 0.5, 1], zeroline=False)
     figure.update_yaxes(range=[len(labels) - 0.5, -0.5], **_ticks(labels), showgrid=False)
     return figure

@@ -6,12 +6,14 @@ from typing import NamedTuple
 import streamlit as st
 
 from attention import DecodeRun
+from attention.lexicon import END, SLOTS
 from attention.tokens import visible
 from ui import models, runs, state
 from ui.widgets import notes
 
 WAYS = ("kept", "flattened", "zeroed")
 MOST = 8
+WIDE = 760  # pixels: longer bars are no easier to compare
 
 
 class Answer(NamedTuple):
@@ -34,7 +36,7 @@ def show(page, run: DecodeRun) -> None:
         st.markdown(t("heads.sentence"))
         _choices(page)
         place = _place(page, run)
-        _figure(page, answer(_whole(run), run, place), bool(off), place)
+        _figure(page, answer(_whole(run), run, place), bool(off))
         if off:
             _measured(page, run.settings.zeroed)
             st.caption(t("heads.lesson_guided" if model.guided else "heads.lesson_free"))
@@ -59,8 +61,7 @@ def answer(before: DecodeRun, after: DecodeRun, place: int) -> Answer:
     one, two = before.probabilities[place], after.probabilities[place]
     ids = one.maximum(two).topk(min(MOST, len(one))).indices.tolist()
     ids.sort(key=lambda word: -one[word].item())
-    words = [visible(before.vocabulary[word]) for word in ids]
-    return Answer(words, one[ids].tolist(), two[ids].tolist())
+    return Answer([before.vocabulary[word] for word in ids], one[ids].tolist(), two[ids].tolist())
 
 
 def asked_place(run: DecodeRun) -> int:
@@ -111,17 +112,25 @@ def _place(page, run: DecodeRun) -> int:
     return kept - 1
 
 
-def _figure(page, found: Answer, both: bool, place: int) -> None:
+def _figure(page, found: Answer, both: bool) -> None:
     from ui import bars  # plotly takes a second to import, and most visits never open this
 
     t = page.t
     series = [bars.Series(t("heads.before"), found.before)]
     series += [bars.Series(t("heads.now"), found.after)] if both else []
     theme = "dark" if st.context.theme.type == "dark" else "light"
-    figure = bars.across(found.words, series, t("heads.probability"), theme)
-    st.plotly_chart(figure, key="heads_figure", config={"displayModeBar": False})
+    figure = bars.across([_word(t, word) for word in found.words], series, t("heads.probability"), theme)
+    with st.container(width=WIDE):
+        st.plotly_chart(figure, key="heads_figure", config={"displayModeBar": False})
     if not both:
         st.caption(t("heads.hint"))
+
+
+def _word(t, word: str) -> str:
+    """A word of the vocabulary as a label; those that nobody can type by their meaning."""
+    if word in SLOTS:
+        return t("heads.slot", n=SLOTS.index(word) + 1)
+    return t("heads.end") if word == END else visible(word)
 
 
 def _measured(page, zeroed: tuple[str, ...]) -> None:

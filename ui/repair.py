@@ -11,6 +11,7 @@ from attention.settings import MAX_SQUARES, RANGES, Settings, SettingsError
 from ui.values import DEFAULTS, NAMES, Note, read
 
 NEEDS_TRAINED = ("generate", "rank", "zeroed", "flattened")
+NEEDS_RANDOM = ("split", "d_model", "d_k", "d_v", "heads", "kv_heads", "layers", "positions", "pairing", "seed")
 
 
 class Look(NamedTuple):
@@ -102,8 +103,8 @@ def _is_encoder(bare: Settings) -> bool:
 
 
 def _without_effect(use: dict, bare: Settings, notes: list[Note]) -> None:
-    """Takes out what this source has none of, as one note: it comes back with a source that has it."""
-    absent = NEEDS_TRAINED if bare.model is None else NEEDS_TRAINED[:1] if _is_encoder(bare) else ()
+    """Takes out what this source has none of, or has of its own, in one note: it comes back with another source."""
+    absent = NEEDS_TRAINED if bare.model is None else NEEDS_RANDOM + (("generate",) if _is_encoder(bare) else ())
     names = [name for name in absent if use[name] != DEFAULTS[name]]
     if names:
         notes.append(Note("source", "no_effect", {"names": names}))

@@ -100,6 +100,7 @@ def apart(page, found: twins.Twins, head: int, kind: str) -> None:
         theme=_theme(),
     )
     figure.update_layout(width=None, height=150 + 22 * len(found.labels))
+    figure.update_xaxes(tickangle=-90)
     st.markdown(f"##### {t(f'twins.{kind}_title')}")
     st.plotly_chart(figure, key=f"apart_{kind}", config=QUIET)
     said = [t.markdown(f"twins.{kind}_text", word=_word(found.one, found))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from attention.choices import FULL, LEARNED, is_fraction
 from attention.settings import BREAKS, CHOICES, RANGES, Settings, SettingsError, parse
 
-SOURCE = "random"  # what a page starts with
+SOURCE = "trained"  # what a page starts with; random weights stand in where its file cannot be used
 DEFAULTS = {field.name: field.default for field in fields(Settings) if field.name != "text"} | {"source": SOURCE}
 LOOK = ("layer", "head", "step")
 NAMES = ("text", *DEFAULTS, *LOOK)

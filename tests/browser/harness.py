@@ -87,8 +87,8 @@ def launch(playwright):
 
 
 def address(base: str, path: str = "/", **query: object) -> str:
-    """The link of a page with these settings, spelled as the settings are."""
-    return f"{base}{path}" + (f"?{urlencode(query)}" if query else "")
+    """The link of a page with these settings, spelled as they are; with random weights where they name no source."""
+    return f"{base}{path}?{urlencode({'source': 'random', **query})}"
 
 
 @dataclass

@@ -20,7 +20,8 @@ def test_a_link_brings_back_settings_and_step(open_page):
     assert (visit.step, visit.steps) == (4, 7)
     run = run_of(**SETTINGS)
     assert_grid(visit.grid("weights"), array(run.layers[0].cached_weights)[2])
-    assert visit.link == {**{name: str(value) for name, value in SETTINGS.items()}, "head": "3", "step": "5"}
+    link = {**{name: str(value) for name, value in SETTINGS.items()}, "head": "3", "step": "5"}
+    assert visit.link == {"source": "random", **link}
 
 
 def test_a_pasted_link_means_the_same_in_the_other_language(open_page):
@@ -149,7 +150,7 @@ def test_reset(open_page):
     visit.page.wait_for_function("() => !new URLSearchParams(location.search).has('d_k')")
     visit.quiet()
     assert "mask" not in visit.link
-    assert {row for row, _ in visit.grid("k-cache")} and len(visit.grid("k-cache")) == 8 * visit.steps
+    assert {row for row, _ in visit.grid("k-cache")} and len(visit.grid("k-cache")) == 32 * visit.steps
 
 
 def test_nothing_leaves_this_machine(open_page):

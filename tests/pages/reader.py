@@ -9,15 +9,18 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 
 
 class Reader:
-    """A session. The link is what the address bar holds as it begins.
+    """A session. The link is what the address bar holds as it begins: with random weights where it names no source
+    (source=None: none at all), since most settings are theirs; `link` leaves that out again.
 
     inspector, take_away: whether these boxes are open (AppTest sends no expander's state by itself).
     """
 
-    def __init__(self, page: str = "app.py", *, inspector: bool = False, take_away: bool = False, **link: str):
+    def __init__(self, page: str = "app.py", *, inspector: bool = False, take_away: bool = False, **link: str | None):
+        self.silent = "source" not in link
+        link = {"source": "random", **link}
         self.open = [name for name, is_open in (("inspector", inspector), ("take_away", take_away)) if is_open]
         self.app = AppTest.from_file(str(APP), default_timeout=60)
-        for name, value in link.items():
+        for name, value in ((name, value) for name, value in link.items() if value is not None):
             self.app.query_params[name] = value
         if page != "app.py":
             self.app.switch_page(page)
@@ -53,7 +56,9 @@ class Reader:
 
     @property
     def link(self) -> dict[str, str]:
-        return self.mounted["link"]
+        whole = self.mounted["link"]
+        leave_out = self.silent and whole.get("source") == "random"
+        return {name: value for name, value in whole.items() if not (leave_out and name == "source")}
 
     @property
     def scene(self) -> dict:

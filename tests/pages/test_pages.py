@@ -9,7 +9,7 @@ from streamlit.runtime.context import ContextProxy
 from tests.pages.reader import Reader
 from ui import text
 
-PAGES = ("app.py", "pages/about.py")
+PAGES = ("app.py", "pages/twins.py", "pages/about.py")
 SENTENCE = "the cat sat on the mat"
 
 
@@ -23,7 +23,7 @@ def test_every_page_in_both_languages(page, lang):
     assert reader.link["lang"] == lang
     if page == "pages/about.py":
         assert text.lesson(lang, "about").strip() in shown
-    else:
+    elif page == "app.py":
         assert reader.scene["lang"] == lang
         assert reader.app.text_input(key="text").value == t("examples.default")
 
@@ -105,7 +105,7 @@ def test_another_language_leaves_the_sentence_alone(first, then):
     begun = text.load(first)("examples.default")
     assert reader.link["text"] == begun
     assert reader.choose("lang", then).link["text"] == begun
-    assert reader.press("reset").link["text"] == text.load(then)("examples.default")
+    assert reader.press("reset").link["text"] == text.load(then).tree("examples.decoder")[0]["text"]
 
 
 def test_settings_and_sentence_survive_another_page():
@@ -142,8 +142,10 @@ def test_two_readers_do_not_see_one_another():
 
 def test_reset_brings_everything_back_but_the_language():
     reader = Reader(lang="zh", **SETTINGS).press("reset").calm()
-    assert reader.link == {"text": text.load("zh")("examples.default"), "lang": "zh"}
-    assert reader.app.number_input(key="d_k").value == 8
+    first = text.load("zh").tree("examples.decoder")[0]
+    begun = {name: str(first[name]) for name in ("text", "layer", "generate")}
+    assert reader.link == {**begun, "lang": "zh"} and reader.mounted["step"] == first["step"]
+    assert reader.choose("source_zh", "random").app.number_input(key="d_k").value == 8
 
 
 def shared(reader: Reader) -> list[str]:
@@ -154,7 +156,7 @@ def shared(reader: Reader) -> list[str]:
 def test_the_link_to_share_is_the_link_of_the_address_bar():
     reader = Reader(text="a&b ？ 我", mask="window").calm()
     (link,) = shared(reader)
-    assert dict(parse_qsl(urlsplit(link).query)) == reader.link
+    assert dict(parse_qsl(urlsplit(link).query)) == reader.mounted["link"]
 
 
 @pytest.mark.parametrize("lang", text.LANGUAGES)

@@ -39,6 +39,12 @@ def test_every_model_in_both_languages(source, lang):
     assert not found.app.warning
 
 
+def test_a_page_begins_with_the_trained_decoder_and_its_first_example():
+    found = Reader(source=None).calm()
+    assert found.scene["settings"]["source"] == "trained" and "source" not in found.link
+    assert found.link["text"] == text.load("en").tree("examples.decoder")[0]["text"]
+
+
 def test_a_model_has_its_own_sizes_and_others_controls():
     shown = keys(reader())
     assert not shown & {"d_k", "d_model", "heads", "layers", "seed", "positions_en", "split_en"}
@@ -50,7 +56,7 @@ def test_a_model_has_its_own_sizes_and_others_controls():
 
 def test_sizes_come_back_with_random_weights():
     found = reader(d_k="12", positions="alibi")
-    assert found.scene["settings"]["d_k"] == 8
+    assert found.scene["settings"]["d_k"] == 8 and "Without effect here: ` d_k ` ` positions `" in found.said
     found.choose("source_en", "random").calm()
     assert found.scene["settings"]["d_k"] == 12 and found.scene["settings"]["positions"] == "alibi"
 
@@ -132,7 +138,7 @@ def test_random_weights_stand_in_for_a_file_that_cannot_be_used(source, lang, da
     trained.load.cache_clear()
     found = reader(source=source, lang=lang)
     assert found.scene["settings"]["source"] == "random" and found.scene["tokens"] == SENTENCE.split()
-    assert file.name in found.said and found.link["source"] == source
+    assert file.name in found.said and found.link.get("source", "trained") == source
     assert found.choose(f"source_{lang}", "random").calm().scene and not found.app.warning
 
 

@@ -7,15 +7,26 @@ from hypothesis import strategies as some
 from attention import Settings, trained
 from attention.settings import CHOICES, RANGES
 from tests.unit import small_models
-from ui.repair import link, repair
+from ui import repair as module
+from ui.repair import link
 from ui.values import DEFAULTS, NAMES
 
 SENTENCE = "the cat sat on the mat"
 
 
+def repair(values: dict):
+    """With random weights, whose settings most of these are, unless a source is named."""
+    return module.repair({"source": "random", **values})
+
+
 def codes(values: dict) -> dict[str, str]:
     """Field -> code of the notes; the text is a plain one unless given."""
     return {note.field: note.code for note in repair({"text": SENTENCE, **values}).notes}
+
+
+def test_a_page_begins_with_a_trained_model():
+    assert module.repair({"text": "book ."}).settings == Settings("book .", source="trained")
+    assert "source" not in link(module.repair({"text": "book ."}).asked)
 
 
 def test_nothing_given_is_the_default_without_a_note():
@@ -145,9 +156,12 @@ class TestTrained:
     def made(self, **values):
         return repair({"text": self.TEXT, "source": "trained", **values})
 
-    def test_sizes_of_its_own_replace_what_is_asked_for_without_a_note(self):
+    def test_sizes_of_its_own_replace_what_is_asked_for(self):
         made = self.made(d_k="5", heads="4", kv_heads="3", positions="rotary", layers="4", split="characters")
-        assert made.notes == () and made.settings == Settings(self.TEXT, source="trained")
+        (note,) = made.notes
+        assert note.code == "no_effect"
+        assert note.values["names"] == ["split", "d_k", "heads", "kv_heads", "layers", "positions"]
+        assert made.settings == Settings(self.TEXT, source="trained")
         assert made.asked["d_k"] == 5 and made.asked["kv_heads"] == 3
 
     def test_what_the_model_lacks_is_left_out_with_a_note(self):
@@ -184,7 +198,7 @@ class TestTrained:
 
     def test_a_link_brings_it_all_back(self):
         first = self.made(rank="3", zeroed="2.1", flattened="1.2", generate="2", sampling="sample", top_k="5")
-        assert repair(link(first.asked)) == first and first.notes == ()
+        assert module.repair(link(first.asked)) == first and first.notes == ()
 
 
 def test_the_link_holds_the_text_and_what_is_not_as_it_comes():
@@ -193,6 +207,7 @@ def test_the_link_holds_the_text_and_what_is_not_as_it_comes():
     ).asked
     assert link(asked) == {
         "text": SENTENCE,
+        "source": "random",
         "mask": "window",
         "temperature": "0.7",
         "breaks": "position,stale",
@@ -242,7 +257,7 @@ def test_no_link_raises_and_what_is_asked_for_is_clean_afterwards(text, values):
         return
     assert made.settings.text == text
     assert 1 <= made.look.layer <= made.settings.layers and 1 <= made.look.head <= made.settings.heads
-    clean = repair(link(made.asked))
+    clean = module.repair(link(made.asked))
     assert clean.settings == made.settings
     alone = {"not_a_number", "no_default", "not_a_choice", "out_of_range", "too_small", "unknown_break"}
     assert not alone & {note.code for note in clean.notes}
