@@ -77,6 +77,15 @@ def test_a_generated_token_is_a_step_like_any_other():
         assert torch.equal(getattr(one, name), getattr(other, name))
 
 
+def test_generated_tokens_are_in_the_ledger():
+    done = run(Settings(TEXT, source="trained", generate=4, prompt=5))
+    projections = 16 * 3 * 16 + 16 * 16  # q, k, v of both heads, and the way out, for one row
+    full = [2 * (t * projections + 2 * t * t * 16) for t in range(5, 11)]
+    cached = [full[0], *(2 * (projections + 2 * t * 16) for t in range(6, 11))]
+    assert done.multiplies_full.tolist() == [0] * 4 + full and done.multiplies_cached.tolist() == [0] * 4 + cached
+    assert done.cache_bytes.tolist() == [0] * 4 + [2 * t * 2 * 16 * 4 for t in range(5, 11)]
+
+
 def test_more_generated_tokens_keep_those_before():
     short, long = (run(Settings(TEXT, source="trained", generate=n)) for n in (2, 6))
     assert long.ids[: len(short.ids)] == short.ids
