@@ -2,30 +2,50 @@
 
 const LABEL_FONT = 11;
 
-const cellWidth = (n) =>
-  [
+// The size of a cell by how many there are: [up to, pixels] …
+const SIZES = {
+  square: [
     [8, 42],
     [12, 34],
     [16, 26],
     [24, 18],
     [32, 14],
     [48, 9],
-  ].find(([most]) => n <= most)?.[1] ?? 7;
-const rowHeight = (n) =>
-  [
+    [Infinity, 7],
+  ],
+  row: [
     [8, 26],
     [12, 22],
     [16, 20],
     [24, 16],
     [32, 13],
     [48, 9],
-  ].find(([most]) => n <= most)?.[1] ?? 7;
-const featureWidth = (n) =>
-  [
+    [Infinity, 7],
+  ],
+  feature: [
     [8, 22],
     [16, 14],
+    [32, 7],
+    [Infinity, 4],
+  ],
+  strip: [
+    [10, 40],
+    [16, 34],
+    [24, 22],
+    [32, 18],
+    [48, 13],
+    [Infinity, 11],
+  ],
+  output: [
+    [16, 38],
     [32, 10],
-  ].find(([most]) => n <= most)?.[1] ?? 8;
+    [Infinity, 6],
+  ],
+};
+
+// On a narrow or touched page no cell is smaller than a finger; what no longer fits scrolls inside its panel.
+const FINGER = 20;
+const sizer = (touched) => (kind, n) => Math.max(touched ? FINGER : 0, SIZES[kind].find(([most]) => n <= most)[1]);
 
 // options: uid, rows, columns, width and height of a cell, rowLabels, columnLabels (or null), numbers (print the
 // value in the cell), vector (of a projection). Returns the node and the few things that can be asked of it.
@@ -97,7 +117,6 @@ function matrix(options) {
   const values = new Array(rows * columns);
   let drawn = null;
   let addressed = "";
-  let scale = 1;
   let lit = [];
   const dyes = new Map();
   const dye = (label, kind) => {
@@ -205,11 +224,6 @@ function matrix(options) {
       rowNodes.forEach((label, row) => dye(label, row === focus ? "now" : row > step ? "later" : "seen"));
       columnNodes.forEach((label, column) => dye(label, column > step ? "later" : "seen"));
     },
-    // On a phone a finger needs about 20 px; the panel scrolls instead of squeezing the cells.
-    fit(smallest) {
-      scale = Math.max(1, smallest / Math.min(width, height));
-      setAttributes(node, { width: full[0] * scale, height: full[1] * scale });
-    },
     // Where the grid stands in its tensor: a strip moves with the row in focus, a wide cache turns its pages.
     address(row, column) {
       const place_ = `${row}:${column}`;
@@ -220,7 +234,7 @@ function matrix(options) {
         rect.setAttribute("data-col", column + (at % columns));
       });
     },
-    span: (column) => [(left + column * width) * scale, (left + (column + 1) * width) * scale],
+    span: (column) => [left + column * width, left + (column + 1) * width],
     rows,
     columns,
     cellAt: (row, column) => rects[row * columns + column],

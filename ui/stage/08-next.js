@@ -27,5 +27,11 @@ function updateNext(panel, scene, focus, say) {
   panel.list.replaceChildren(...rows);
 }
 
-const percent = (share) =>
-  share >= 0.001 ? `${(share * 100).toFixed(1)}%` : share === 0 ? "0" : `${scientific(share * 100)}%`;
+const percent = (share) => {
+  if (share >= 0.001 && share < 0.9995) return `${(share * 100).toFixed(1)}%`;
+  return share >= 1e-5 && share < 0.5
+    ? `${Number((share * 100).toPrecision(1))}%`
+    : share >= 0.5
+      ? `${precise(share * 100)}%`
+      : `${scientific(share * 100)}%`;
+};

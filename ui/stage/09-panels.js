@@ -57,8 +57,8 @@ function paintBars(root, look) {
   }
 }
 
-// `old` are the panels of the scene before: a grid of the same shape is taken over with its cells, whatever else changed.
-function buildPanels(scene, uid, family, old) {
+// size(kind, n) -> pixels of a cell. `old` are the panels of the scene before: a grid of the same shape is taken over with its cells, whatever else changed.
+function buildPanels(scene, uid, family, size, old) {
   const { words, labels } = scene;
   const n = scene.tokens.length;
   const short_ = labels.map((label) => clip(label, 10));
@@ -80,7 +80,7 @@ function buildPanels(scene, uid, family, old) {
     const width = scene[vector][0].length;
     const title = el("b", { class: "lr-vector-name" });
     const box = strip(vector, "projection", Math.min(width, PAGE), {
-      width: featureWidth(Math.min(width, PAGE)),
+      width: size("feature", Math.min(width, PAGE)),
       height: 20,
       vector,
     });
@@ -102,8 +102,8 @@ function buildPanels(scene, uid, family, old) {
     const grid = make(`${vector}-cache`, `${vector}-cache`, {
       rows: n,
       columns: width,
-      width: featureWidth(width),
-      height: rowHeight(n),
+      width: size("feature", width),
+      height: size("row", n),
       rowLabels: short_,
       columnLabels: null,
     });
@@ -118,11 +118,11 @@ function buildPanels(scene, uid, family, old) {
   const square = {
     rows: n,
     columns: n,
-    width: cellWidth(n),
-    height: cellWidth(n),
+    width: size("square", n),
+    height: size("square", n),
     rowLabels: short_,
     columnLabels: short_,
-    numbers: cellWidth(n) >= 34,
+    numbers: n <= 12,
   };
   const shows = el(
     "div",
@@ -142,7 +142,6 @@ function buildPanels(scene, uid, family, old) {
     cards[name].box = box;
   }
 
-  const cell = n <= 10 ? 40 : n <= 16 ? 34 : cellWidth(n) + 4;
   // The strips of one row stand under each other, key under key, so they scroll as one; their names stay in sight.
   const strips = el(
     "div",
@@ -154,7 +153,12 @@ function buildPanels(scene, uid, family, old) {
           name,
           name,
           n,
-          { width: cell, height: n <= 16 ? 28 : 20, numbers: n <= 16, columnLabels: i === 0 ? short_ : null },
+          {
+            width: size("strip", n),
+            height: n <= 16 ? 28 : 20,
+            numbers: n <= 16,
+            columnLabels: i === 0 ? short_ : null,
+          },
           "lr-whole",
         ),
       ),
@@ -164,7 +168,7 @@ function buildPanels(scene, uid, family, old) {
   const output = named(
     "o = a·V",
     strip("row-output", "row-output", across, {
-      width: across <= 16 ? 38 : featureWidth(across),
+      width: size("output", across),
       height: across <= 16 ? 28 : 20,
       numbers: across <= 16,
     }),

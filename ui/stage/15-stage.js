@@ -2,8 +2,9 @@
 
 let stages = 0;
 const NARROW = 600;
-const FINGER = 20;
 const ORDER = ["projection", "k-cache", "v-cache", "row", "detail", "next", "ledger", "scores", "weights"];
+
+const isTouched = (width) => width < NARROW || matchMedia("(pointer: coarse)").matches;
 
 // remember(step, scene) is told each time the reader moves.
 function createStage(host, remember) {
@@ -29,7 +30,7 @@ function createStage(host, remember) {
   host.append(root);
   root.append(probe);
   // Asked once: each question makes the browser work out the styles of the whole page.
-  let width = root.clientWidth;
+  let touched = isTouched(root.clientWidth);
   const family = getComputedStyle(root).fontFamily || "sans-serif";
 
   const first = () => scene.prompt - 1;
@@ -46,7 +47,7 @@ function createStage(host, remember) {
   function build() {
     const { words, lang } = scene;
     const open = panels?.ledger.formula.open;
-    panels = buildPanels(scene, uid, family, panels);
+    panels = buildPanels(scene, uid, family, sizer(touched), panels);
     panels.ledger.formula.open = Boolean(open);
     parts?.bar.stop();
     parts = {
@@ -88,14 +89,6 @@ function createStage(host, remember) {
       "data-steps": scene.tokens.length,
       lang: lang === "zh" ? "zh-Hans" : lang,
     });
-    fit();
-  }
-
-  // On a narrow or touched page cells grow to a finger's size; what no longer fits scrolls inside its panel.
-  function fit() {
-    const smallest = width < NARROW || matchMedia("(pointer: coarse)").matches ? FINGER : 0;
-    for (const { grid } of Object.values(panels.grids)) grid.fit(smallest);
-    panels.scrolling = null;
     followSoon();
   }
 
@@ -214,8 +207,15 @@ function createStage(host, remember) {
     draw();
   });
   const watcher = new ResizeObserver(([entry]) => {
-    width = entry.contentRect.width;
-    if (panels) fit();
+    const was = touched;
+    touched = isTouched(entry.contentRect.width);
+    if (!panels) return;
+    if (was !== touched) {
+      build();
+      draw();
+    }
+    panels.scrolling = null;
+    followSoon();
   });
   watcher.observe(root);
 
