@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui import models, state, text
+from ui.values import SOURCE
 
 SAYS = ("text", "layer", "head", "step", "generate")  # of a run; `title` is what the button says
 
@@ -39,8 +40,14 @@ def choose(example: dict) -> None:
 def choose_source(t: text.Text, key: str) -> None:
     """Callback: another source. A sentence of the reader's own stays; an example gives way to one that the new
     source knows, since each was trained on other sentences."""
-    before, now = state.saved().get("source"), st.session_state[key]
+    before, now = source_of(state.saved()), st.session_state[key]
     state.choose("source", now)
-    same = models.group(before or "") == models.group(now) if before in models.GROUPS else False
-    if models.group(now) != "random" and not same and known(state.saved().get("text", "")):
+    group = models.group(now)
+    if group not in ("random", models.group(before)) and known(state.saved().get("text", "")):
         choose(first(t, now))
+
+
+def source_of(saved: dict) -> str:
+    """The source that is asked for, by a link or by the reader."""
+    source = saved.get("source", SOURCE)
+    return source if source in models.GROUPS else SOURCE

@@ -56,17 +56,13 @@ def open(name: str) -> Page:
     )
     runs.settle()
     st.html(STYLE)
-    settings, look, notes, asked = repair.repair(state.values(lambda: _first(t)))
+    wanted = state.values(lambda: examples.first(t, examples.source_of(state.saved())))
+    settings, look, notes, asked = repair.repair(wanted)
     pair = {name: state.saved()[name] for name in state.PAIR if name in state.saved()}
     link = repair.link({**asked, "step": None}, state.chosen_language()) | pair
     page = Page(name, lang, t, asked, settings, look, notes, link)
     _header(page)
     return page
-
-
-def _first(t: text.Text) -> dict:
-    """The sentence to begin with, and where to look."""
-    return examples.first(t, state.saved().get("source", values.SOURCE))
 
 
 def write_address(page: Page) -> None:

@@ -186,6 +186,18 @@ def test_an_example_brings_its_place_along():
     assert found.mounted["step"] == example["step"]
 
 
+def test_the_other_decoder_keeps_the_example():
+    found = Reader(source=None).press("example-en-3").choose("source_en", "unguided").calm()
+    assert found.link["text"] == text.load("en").tree("examples.decoder")[3]["text"]
+
+
+@pytest.mark.parametrize("source", ["encoder", "onelayer", "random", "<b>"])
+def test_a_link_without_a_sentence_begins_with_one_that_suits_its_source(source):
+    group = {"encoder": "examples.encoder", "onelayer": "examples.onelayer"}.get(source, "examples.decoder")
+    first = text.load("en")("examples.default") if source == "random" else text.load("en").tree(group)[0]["text"]
+    assert Reader(source=source).calm().link["text"] == first
+
+
 def test_another_model_takes_an_example_away_but_no_sentence_of_ones_own():
     found = reader()
     assert found.choose("source_en", "onelayer").link["text"] == SENTENCE
