@@ -18,11 +18,18 @@ from .sequences import SEQUENCES, shelf
 from .tokeniser import Vocabulary
 
 POOL = 8  # batches that are drawn together and sorted by length, so that little is padding
-FIRST, ANSWER, CLOSER = 0.5, 3.0, 1.5  # loss of a noun's first mention, an answer, a closing bracket
+FIRST, NEW = 0.5, 1.0  # loss of a noun that is new, and of one that has to differ from those before
+ANSWER, CLOSER = 3.0, 1.5  # of an answer, of a closing bracket
+SIDE = {"decoder": 0.25, "encoder": 1.0}  # how much the bracket head's other rows count beside its brackets
 MASKED, MASKED_ANSWER, MASKED_LINK = 0.06, 0.7, 0.02  # how often the encoder has to fill a word in
 MASKED_OF_SEQUENCE = 3  # words of a repeat or of brackets that it has to fill in, at most
 WITHOUT_TAIL = 0.5  # of the documents that can do without, for the encoder
 CAN_END_EARLY = ("fit", "put", "chase", "gender")
+
+MORE_OFTEN = {
+    "decoder": {"brackets": 2.0, "induction": 1.5},
+    "encoder": {"brackets": 4.0, "induction": 1.5, "code": 2.0},
+}
 
 PREVIOUS, ARGUMENT, COPY, OPENER = (0, 0), (0, 1), (1, 0), (1, 1)  # (layer, head)
 JOBS = {
@@ -62,7 +69,7 @@ class Batch:
 
 def stream(kind: str, task: str, seed: int, step: int, steps: int, size: int, words: Vocabulary) -> Batch:
     """The batch of a step: `size` documents of a task, "grammar" or "shelf", for a kind of model."""
-    drawn = _pool(task, seed, step // POOL, 3 * step < steps, size)
+    drawn = _pool(kind, task, seed, step // POOL, 3 * step < steps, size)
     place = Random(f"{seed}/order/{step // POOL}").sample(range(POOL), POOL)[step % POOL]
     documents = drawn[place * size : (place + 1) * size]
     if kind == "decoder":
@@ -71,20 +78,24 @@ def stream(kind: str, task: str, seed: int, step: int, steps: int, size: int, wo
 
 
 @lru_cache(maxsize=2)
-def _pool(task: str, seed: int, number: int, early: bool, size: int) -> list[Document]:
+def _pool(kind: str, task: str, seed: int, number: int, early: bool, size: int) -> list[Document]:
     rng = Random(f"{seed}/{task}/{number}")
     if task == "shelf":
         drawn = [shelf(rng, rng.choice(LANGUAGES)) for _ in range(POOL * size)]
     else:
-        weights = family_weights(early)
+        weights = family_weights(kind, early)
         drawn = [training_document(rng, weights) for _ in range(POOL * size)]
     return sorted(drawn, key=lambda document: len(document.tokens))
 
 
-def family_weights(early: bool) -> dict[str, float]:
-    """How often each family is drawn: repeats make up nearly half of the first third, or no head learns them."""
-    weights = dict.fromkeys(FAMILIES, 1.0) | {"brackets": 2.0, "induction": 1.5}
-    if early:
+def family_weights(kind: str, early: bool) -> dict[str, float]:
+    """How often each family is drawn.
+
+    For a decoder repeats make up nearly half of the first third, or no head learns them. An encoder is slow with
+    brackets and with digits.
+    """
+    weights = dict.fromkeys(FAMILIES, 1.0) | MORE_OFTEN[kind]
+    if early and kind == "decoder":
         weights["induction"] = 0.45 / 0.55 * (sum(weights.values()) - weights["induction"])
     return weights
 
@@ -98,8 +109,9 @@ def decoder_batch(documents: list[Document], words: Vocabulary) -> Batch:
     for number, document in enumerate(documents):
         mentioned = [row - 1 for row in document.firsts if row > 0]
         weights[number, mentioned] = FIRST
+        weights[number, [row for row, _ in document.said]] = NEW
         weights[number, list(document.answers)] = _answer_weight(document)
-    return Batch(ids, keep, targets, weights, _links(map(decoder_links, documents)))
+    return Batch(ids, keep, targets, weights, _links(documents, "decoder"))
 
 
 def encoder_batch(documents: list[Document], words: Vocabulary, rng: Random) -> Batch:
@@ -112,7 +124,7 @@ def encoder_batch(documents: list[Document], words: Vocabulary, rng: Random) -> 
         ids[number, places] = words.ids[MASK]
         weights[number, places] = 1.0
         weights[number, [row + 1 for row in document.answers if row + 1 in places]] = ANSWER
-    return Batch(ids, keep, targets, weights, _links(map(encoder_links, documents)))
+    return Batch(ids, keep, targets, weights, _links(documents, "encoder"))
 
 
 def decoder_links(document: Document) -> dict[tuple[int, int], list[Link]]:
@@ -138,13 +150,22 @@ def encoder_links(document: Document) -> dict[tuple[int, int], list[Link]]:
 def _links_of_heads(
     hops: Iterable[Link], copies: Iterable[Link], opens: Iterable[Link], n: int
 ) -> dict[tuple[int, int], list[Link]]:
-    """The bracket head rests on the rows of the copy head, or it becomes its spare and neither is needed."""
     return {
         PREVIOUS: [(row, max(row - 1, 0)) for row in range(n)],
         ARGUMENT: list(hops),
         COPY: list(copies),
-        OPENER: [*opens, *((row, row) for row, _ in copies)],
+        OPENER: list(opens),
     }
+
+
+def side_links(document: Document, kind: str) -> list[Link]:
+    """What the bracket head does where there is no bracket.
+
+    It rests on the rows of the copy head, or it becomes its spare and neither is needed; and before a new noun it
+    reads those that are taken.
+    """
+    copies = (decoder_links if kind == "decoder" else encoder_links)(document)[COPY]
+    return [(row, row) for row, _ in copies] + (list(document.said) if kind == "decoder" else [])
 
 
 def _answer_weight(document: Document) -> float:
@@ -166,16 +187,14 @@ def _maybe_cut(document: Document, rng: Random) -> Document:
 
 def _hidden(document: Document, rng: Random) -> list[int]:
     """The places to mask: answers often, words that others lean on seldom, at least one."""
-    answers = [row + 1 for row in document.answers]
+    answers, rows = [row + 1 for row in document.answers], range(len(document.tokens))
     if document.family in SEQUENCES:
-        return rng.sample(answers, min(len(answers), rng.randint(1, MASKED_OF_SEQUENCE)))
-    leant_on = {key for _, key in document.hops}
-    places = []
-    for row in range(len(document.tokens)):
-        chance = MASKED_ANSWER if row in answers else MASKED_LINK if row in leant_on else MASKED
-        if rng.random() < chance:
-            places.append(row)
-    return places or [rng.choice(answers or range(len(document.tokens)))]
+        seldom = [row for row in rows if row not in answers and rng.random() < MASKED_LINK]
+        return seldom + rng.sample(answers, min(len(answers), rng.randint(1, MASKED_OF_SEQUENCE)))
+    leant_on = {key for _, key in document.hops + document.reads}
+    rates = [MASKED_ANSWER if row in answers else MASKED_LINK if row in leant_on else MASKED for row in rows]
+    places = [row for row in rows if rng.random() < rates[row]]
+    return places or [rng.choice(answers or rows)]
 
 
 def padded(lines: list[tuple[str, ...]], words: Vocabulary) -> tuple[Tensor, Tensor]:
@@ -186,13 +205,20 @@ def padded(lines: list[tuple[str, ...]], words: Vocabulary) -> tuple[Tensor, Ten
     return torch.tensor(rows), torch.arange(longest) < lengths[:, None]
 
 
-def _links(documents: Iterable[dict[tuple[int, int], list[Link]]]) -> dict[tuple[int, int], Links]:
+def _links(documents: Iterable[Document], kind: str) -> dict[tuple[int, int], Links]:
+    links_of = decoder_links if kind == "decoder" else encoder_links
     found: dict[tuple[int, int], list[tuple[int, int, int, float]]] = {}
-    for number, heads in enumerate(documents):
-        for head, pairs in heads.items():
-            rows = [row for row, _ in pairs]
-            found.setdefault(head, []).extend((number, row, key, 1.0 / rows.count(row)) for row, key in pairs)
+    for number, document in enumerate(documents):
+        for head, pairs in links_of(document).items():
+            found.setdefault(head, []).extend(_shares(number, pairs, 1.0))
+        found[OPENER].extend(_shares(number, side_links(document, kind), SIDE[kind]))
     return {head: _columns(quads) for head, quads in found.items() if quads}
+
+
+def _shares(number: int, pairs: list[Link], weight: float) -> list[tuple[int, int, int, float]]:
+    """(document, row, key, share): the links of one row add up to `weight`."""
+    rows = [row for row, _ in pairs]
+    return [(number, row, key, weight / rows.count(row)) for row, key in pairs]
 
 
 def _columns(quads: list[tuple[int, int, int, float]]) -> Links:

@@ -1,6 +1,6 @@
 """The model card, assets/model/README.md, from what was measured. Nothing in it is written by hand."""
 
-from .batches import ANSWER, CLOSER, COPY, FIRST, JOBS
+from .batches import ANSWER, CLOSER, COPY, FIRST, JOBS, NEW, OPENER, SIDE
 from .documents import HELD_OUT, MAX_TOKENS
 from .figures import COUNT, IT_FAMILIES
 from .grammar import FAMILIES, SLOTTED
@@ -79,8 +79,12 @@ Documents of a grammar written for this project (`attention/grammar.py`), in Eng
 variable and value) are held out by hash: training never sees them, and every figure here is measured on documents
 with such a pair, {COUNT} of each family and language. In {SLOTTED:.0%} of the training documents some nouns are slots.
 
-Loss: next token, with weight {FIRST} on first mentions, {ANSWER:g} on answers, {CLOSER} on closing brackets; guided
-models add {GUIDANCE} times the mean of −log A[row, true link] of each head with a job.
+Loss: next token, with weight {FIRST} on first mentions ({NEW:g} where one has to differ from an earlier one),
+{ANSWER:g} on answers, {CLOSER} on closing brackets; guided models add {GUIDANCE} times the mean of
+−log A[row, true link] of each head with a job. The bracket head ({_head(OPENER)}) has side jobs, which count
+{SIDE["decoder"]} in the decoder: before a new noun it reads those said before, and it rests on itself where head
+{_head(COPY)} has something to find, or it would become that head's spare. The encoder is asked for masked words, most
+of all for answers.
 """
 
 

@@ -129,9 +129,21 @@ def _document(form: Template, pieces: list[Piece], chosen: dict[str, str]) -> Do
         hops=tuple((row, place[label]) for row, piece in enumerate(pieces) for label in piece.hops if label in place),
         reads=tuple((row, place[piece.reads]) for row, piece in enumerate(pieces) if piece.reads),
         ahead=tuple((row, place[piece.ahead]) for row, piece in enumerate(pieces) if piece.ahead),
+        said=_said(form, tokens, place, chosen),
         firsts=tuple(firsts),
         tail=stops[-1] + 1,
         pairs=_pairs(form.family, chosen, pieces[answer].reads),
+    )
+
+
+def _said(form: Template, tokens: tuple[str, ...], place: dict[str, int], chosen: dict[str, str]):
+    """At the beginning of a sentence an old noun may follow as well, so such a row has nothing to rule out."""
+    nouns = [name for name in chosen if _is_noun(name)]
+    return tuple(
+        (place[new] - 1, place[old])
+        for number, new in enumerate(nouns)
+        for old in nouns[:number]
+        if form.classes[new] == form.classes[old] and tokens[place[new] - 1] not in (".", "。")
     )
 
 

@@ -44,7 +44,7 @@ ONE_LAYER = Recipe(
 RECIPES = (
     Recipe("decoder-guided", steps=3200),
     Recipe("decoder-unguided", steps=3200, guided=False),
-    Recipe("encoder-guided", steps=4000, kind="encoder"),
+    Recipe("encoder-guided", steps=4800, kind="encoder"),
     ONE_LAYER,
 )
 FAMILY_RECIPES = tuple(

@@ -47,6 +47,8 @@ def test_links_say_what_is_true(family, language):
         for row, key in document.reads:
             assert row not in document.answers or tokens[row + 1] == tokens[key]
             assert key < row
+        for row, key in document.said:
+            assert key <= row and tokens[row + 1] != tokens[key]
         for row, key in document.opens:
             stack = []
             for place, token in enumerate(tokens[: row + 1]):

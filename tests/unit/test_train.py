@@ -114,10 +114,11 @@ def test_what_an_encoder_is_asked(family, language):
 @pytest.mark.parametrize("kind", ["decoder", "encoder"])
 def test_every_row_of_a_head_counts_once(kind):
     batch = batches.stream(kind, "grammar", 0, 0, 3, 32, WORDS)
-    for links in batch.links.values():
+    for head, links in batch.links.items():
         rows = links.document * 1000 + links.row
+        wholes = {1.0, batches.SIDE[kind]} if head == batches.OPENER else {1.0}
         for row in rows.unique():
-            assert links.share[rows == row].sum().item() == pytest.approx(1.0)
+            assert round(links.share[rows == row].sum().item(), 5) in wholes
 
 
 def test_padding_changes_nothing():
