@@ -18,7 +18,7 @@ from .sequences import SEQUENCES, shelf
 from .tokeniser import Vocabulary
 
 POOL = 8  # batches that are drawn together and sorted by length, so that little is padding
-FIRST, NEW = 0.5, 1.0  # loss of a noun that is new, and of one that has to differ from those before
+FIRST, NEW = 0.5, 2.0  # loss of a noun that is new, and of one that has to differ from those before
 ANSWER, CLOSER = 3.0, 1.5  # of an answer, of a closing bracket
 SIDE = {"decoder": 0.25, "encoder": 1.0}  # how much the bracket head's other rows count beside its brackets
 MASKED, MASKED_ANSWER, MASKED_LINK = 0.06, 0.7, 0.02  # how often the encoder has to fill a word in
@@ -27,7 +27,7 @@ WITHOUT_TAIL = 0.5  # of the documents that can do without, for the encoder
 CAN_END_EARLY = ("fit", "put", "chase", "gender")
 
 MORE_OFTEN = {
-    "decoder": {"brackets": 2.0, "induction": 1.5},
+    "decoder": {"brackets": 2.0, "induction": 2.0},
     "encoder": {"brackets": 4.0, "induction": 1.5, "code": 2.0},
 }
 

@@ -42,8 +42,8 @@ ONE_LAYER = Recipe(
     decay=0.1,
 )
 RECIPES = (
-    Recipe("decoder-guided", steps=3200),
-    Recipe("decoder-unguided", steps=3200, guided=False),
+    Recipe("decoder-guided", steps=4000),
+    Recipe("decoder-unguided", steps=4000, guided=False),
     Recipe("encoder-guided", steps=4800, kind="encoder"),
     ONE_LAYER,
 )

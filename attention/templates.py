@@ -71,7 +71,7 @@ TEMPLATES_ZH = {
         "谁 {degree} {adj}/@k/>v/=X ？/>v,k/=X/! {X} 。",
     ],
     "gender": ["{P} {met} {Q} [，] [{and}] PRONOUN/@h/=X {smiled} 。 谁 {smiled} ？/>h/=X/! {X} 。"],
-    "has": ("{A} 是 {P}/>A 的 。 ", "{A}/@k/>A 是 谁 的 ？/>k/=P/! {P} 。"),
+    "has": ("{A} 是 {P}/>A 的 。 ", "谁/@w 有 {A}/@k/>w ？/>k/=P/! {P} 。"),
     "location": ("{A} 在 {B}/>A 里 。 ", "{A}/@k/>A 在 哪里 ？ 在/>k/=B/! {B} 里 。"),
     "role": [
         ("{A} VERB/@v {B}/>v 。 谁 VERB/@k ？/>k/=A/! {A} 。", "A"),
