@@ -5,6 +5,7 @@ from .documents import HELD_OUT, MAX_TOKENS
 from .figures import COUNT, IT_FAMILIES
 from .grammar import FAMILIES, SLOTTED
 from .lexicon import LANGUAGES
+from .measure import GUIDED_TO
 from .train import GUIDANCE
 from .trained import FAMILY, NAMES, TrainedModel, path_of
 
@@ -95,10 +96,13 @@ def _decoders(models: dict[str, TrainedModel], found: dict[str, dict]) -> str:
         [name, *(_share(found[source]["accuracy"][language][name]) for source in names for language in LANGUAGES)]
         for name in FAMILIES
     ]
-    kinds = found["trained"]["links"]["en"]
     links = [
-        [kind, *(_share(found[source]["links"][language][kind]) for source in names for language in LANGUAGES)]
-        for kind in kinds
+        [
+            kind,
+            _head(place),
+            *(_weight(found[source]["links"][lang][kind], place) for source in names for lang in LANGUAGES),
+        ]
+        for kind, place in GUIDED_TO.items()
     ]
     more = [
         [label, *(_share(found[source][name][language]) for source in names for language in LANGUAGES)]
@@ -111,13 +115,20 @@ def _decoders(models: dict[str, TrainedModel], found: dict[str, dict]) -> str:
             _table(["layer.head", "job"], jobs),
             "\nRight answers (of closing brackets: the likeliest of those):\n",
             _table(head, accuracy + more),
-            "\nMean weight on the true link, in the head that `trained` was guided to; `unguided` learned the same "
-            "documents with no such hint, and its heads are free to do anything:\n",
-            _table(head, links),
+            "\nMean weight on the true link, in the guided head or, named in brackets, another that has more. "
+            "`unguided` learned the same documents with no such hint, and its heads are free to do anything:\n",
+            _table(["", "guided", *head[1:]], links),
             "\nRight answers with one head set to zero:\n",
             *(_without(source, found[source]) for source in names),
         ]
     )
+
+
+def _weight(heads: dict[str, float], place: tuple[int, int]) -> str:
+    """The weight in the head that was guided, and the head with the most weight where that is another."""
+    best = max(heads, key=heads.get)
+    mine = f"{place[0]}.{place[1]}"
+    return _share(heads[mine]) if best == mine else f"{_share(heads[best])} ({_head(tuple(map(int, best.split('.'))))})"
 
 
 def _without(source: str, found: dict) -> str:

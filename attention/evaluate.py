@@ -12,11 +12,11 @@ from .card import card
 from .figures import GROUPS, IT_FAMILIES, family_figures, figures
 from .grammar import REFERENCE
 from .lexicon import LANGUAGES
+from .measure import GUIDED_TO
 from .trained import FAMILY, FOLDER, NAMES, WeightsError, load, load_family, path_of
 
 CARD = FOLDER / "README.md"
 MEGABYTES = 8.0  # of all weights files together
-LINKS = ("previous token", "adjective", "answer", "pronoun", "open bracket", "repeat")
 READ = {"en": "ride→horses", "zh": "骑→马"}
 COPY_HEAD = "1.0"  # layer.head from 0: the antecedent's
 
@@ -70,8 +70,9 @@ def _decoder_gates(found: dict, language: str) -> Iterator[Gate]:
     for group, bound in (("antecedent", 0.99), ("brackets", 0.98), ("induction", 0.98), ("code", 0.98)):
         rows = [found["accuracy"][language][name] for name in GROUPS[group]]
         yield Gate("trained", f"accuracy, {group}", language, sum(rows) / len(rows), bound)
-    for kind in LINKS:
-        yield Gate("trained", f"attention, {kind}", language, found["links"][language][kind], 0.95)
+    for kind, (layer, head) in GUIDED_TO.items():
+        weight = found["links"][language][kind][f"{layer}.{head}"]
+        yield Gate("trained", f"attention, {kind}", language, weight, 0.95)
     zeroed = found["without"][COPY_HEAD][language]["antecedent"]
     yield Gate("trained", "antecedent, copy head zeroed", language, zeroed, 0.15, most=True)
     yield Gate("trained", "continuations recognised", language, found["recognised"][language], 0.98)

@@ -16,6 +16,8 @@ from .templates import ADJECTIVES
 from .trained import TrainedModel
 
 CHUNK = 64
+GUIDED_TO = {"previous token": PREVIOUS, "repeat": COPY, "open bracket": OPENER}
+GUIDED_TO |= dict.fromkeys(("adjective", "pronoun", "answer"), COPY)  # the head that has to find a kind of link
 
 
 def held_out(family: str, language: str, count: int, *, slots: bool = False) -> list[Document]:
@@ -40,27 +42,30 @@ def accuracy(model: TrainedModel, documents: list[Document], zeroed: frozenset =
     return right / asked
 
 
-def attention_on_links(model: TrainedModel, documents: list[Document]) -> dict[str, float]:
-    """The mean weight on the true link, by what kind of row asks."""
-    sums: dict[str, list[float]] = defaultdict(list)
+def attention_on_links(model: TrainedModel, documents: list[Document]) -> dict[str, dict[str, float]]:
+    """The mean weight on the true link, by what kind of row asks and then by head, "layer.head" from 0."""
+    sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    counts: dict[str, int] = defaultdict(int)
     for part, done, _ in _passes(model, documents):
         for number, document in enumerate(part):
-            for kind, (layer, head), row, key in _kinds(document):
-                sums[kind].append(done.weights[layer][number, head, row, key].item())
-    return {kind: sum(values) / len(values) for kind, values in sums.items()}
+            for kind, pairs in _kinds(document).items():
+                rows, keys = torch.tensor(pairs).T
+                counts[kind] += len(pairs)
+                for layer, weights in enumerate(done.weights):
+                    for head, found in enumerate(weights[number][:, rows, keys].sum(-1).tolist()):
+                        sums[kind][f"{layer}.{head}"] += found
+    return {kind: {head: total / counts[kind] for head, total in heads.items()} for kind, heads in sums.items()}
 
 
-def _kinds(document: Document) -> Iterator[tuple[str, tuple[int, int], int, int]]:
-    links = decoder_links(document)
-    for row, key in links[PREVIOUS]:
-        yield "previous token", PREVIOUS, row, key
+def _kinds(document: Document) -> dict[str, list[Link]]:
+    """The links of a document by the kind of row that asks."""
+    found: dict[str, list[Link]] = defaultdict(list)
+    found["previous token"] = decoder_links(document)[PREVIOUS]
     for row, key in document.reads:
         kind = "pronoun" if document.family == "gender" else "adjective"
-        yield "answer" if row in document.answers else kind, COPY, row, key
-    for row, key in document.copies:
-        yield "repeat", COPY, row, key
-    for row, key in document.opens:
-        yield "open bracket", OPENER, row, key
+        found["answer" if row in document.answers else kind].append((row, key))
+    found["repeat"], found["open bracket"] = list(document.copies), list(document.opens)
+    return {kind: pairs for kind, pairs in found.items() if pairs}
 
 
 def recognised(model: TrainedModel, language: str, count: int) -> float:
