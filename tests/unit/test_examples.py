@@ -1,0 +1,62 @@
+"""The sentences to try do what their buttons promise, with the shipped models."""
+
+import pytest
+
+from attention import Settings, run
+from attention.grammar import recognise
+from attention.lexicon import SLOTS
+from attention.tokeniser import encode
+from attention.trained import read_vocabulary
+from ui import text
+
+ANSWERS = {  # how the trained decoder goes on, example by example
+    "en": ["trophy", "suitcase", "book", "cat", "mary", "mary", "drawer", "man", "tea", "3", ")", "book", "iguana"],
+    "zh": ["书", "桌子", "奖杯", "猫", "小红", "小红", "抽屉", "人", "茶", "3", "）", "书", "榴莲"],
+}
+READ = {  # what the row at which the stage starts reads most
+    "en": {0: "trophy", 1: "suitcase", 2: "book", 3: "cat", 4: "Mary", 12: "iguana"},
+    "zh": {0: "书", 1: "桌子", 2: "奖杯", 3: "猫", 4: "小红", 12: "榴莲"},
+}
+LANGUAGES = tuple(text.LANGUAGES)
+
+
+def examples(lang: str, group: str) -> list[dict]:
+    return text.load(lang).tree(f"examples.{group}")
+
+
+def made(example: dict, source: str):
+    return run(Settings(example["text"], source=source, generate=example.get("generate", 0)))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_decoder_gives_the_answer(lang):
+    for example, answer in zip(examples(lang, "decoder"), ANSWERS[lang], strict=False):
+        found = made(example, "trained")
+        assert found.tokens[found.typed] == answer, example["title"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_row_at_which_the_stage_starts_reads_who_is_meant(lang):
+    for place, word in READ[lang].items():
+        example = examples(lang, "decoder")[place]
+        found = made(example, "trained")
+        row = found.layers[example["layer"] - 1].cached_weights[example.get("head", 1) - 1, example["step"] - 1]
+        assert found.tokens[row.argmax()] == word and row.max() > 0.9, example["title"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_twins_are_a_word_apart(lang):
+    for pair in text.load(lang).tree("twins.pairs"):
+        one, other = (Settings(sentence, source="trained").tokens for sentence in pair["sentences"])
+        assert len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_example_is_a_sentence_of_the_grammar(lang):
+    """With its answer and the end that such a document has; the repeat goes through its words once more."""
+    words = read_vocabulary()
+    for example, answer in zip(examples(lang, "decoder"), ANSWERS[lang], strict=False):
+        typed = [words.words[word] for word in encode(example["text"], words).ids]
+        answer = answer if answer in words.ids else SLOTS[0]
+        ends = [[answer, *end] for end in ([], ["."], ["。"], ["里", "。"], typed[4:5])]
+        assert any(recognise((*typed, *end), lang) for end in ends), example["title"]
