@@ -18,7 +18,7 @@ from .sequences import SEQUENCES, shelf
 from .tokeniser import Vocabulary
 
 POOL = 8  # batches that are drawn together and sorted by length, so that little is padding
-FIRST, NEW = 0.5, 2.0  # loss of a noun that is new, and of one that has to differ from those before
+FIRST, NEW = 0.5, 3.0  # loss of a noun that is new, and of one that has to differ from those before
 ANSWER, CLOSER = 3.0, 1.5  # of an answer, of a closing bracket
 SIDE = {"decoder": 0.25, "encoder": 1.0}  # how much the bracket head's other rows count beside its brackets
 MASKED, MASKED_ANSWER, MASKED_LINK = 0.06, 0.7, 0.02  # how often the encoder has to fill a word in
@@ -28,7 +28,7 @@ CAN_END_EARLY = ("fit", "put", "chase", "gender")
 
 MORE_OFTEN = {
     "decoder": {"brackets": 2.0, "induction": 2.0},
-    "encoder": {"brackets": 4.0, "induction": 1.5, "code": 2.0},
+    "encoder": {"brackets": 4.0, "induction": 1.5, "code": 3.0},
 }
 
 PREVIOUS, ARGUMENT, COPY, OPENER = (0, 0), (0, 1), (1, 0), (1, 1)  # (layer, head)
@@ -158,14 +158,18 @@ def _links_of_heads(
     }
 
 
-def side_links(document: Document, kind: str) -> list[Link]:
-    """What the bracket head does where there is no bracket.
+def side_links(document: Document, kind: str) -> dict[tuple[int, int], list[Link]]:
+    """What two heads do beside their jobs.
 
-    It rests on the rows of the copy head, or it becomes its spare and neither is needed; and before a new noun it
-    reads those that are taken.
+    The bracket head rests on the rows of the copy head, or it becomes its spare and neither is needed. In a decoder
+    it reads, before a new noun, those that are taken; and where a question names a noun, the copy head reads those
+    that were said.
     """
     copies = (decoder_links if kind == "decoder" else encoder_links)(document)[COPY]
-    return [(row, row) for row, _ in copies] + (list(document.said) if kind == "decoder" else [])
+    resting = [(row, row) for row, _ in copies]
+    if kind == "encoder":
+        return {OPENER: resting}
+    return {OPENER: [*resting, *document.said], COPY: list(document.again)}
 
 
 def _answer_weight(document: Document) -> float:
@@ -211,7 +215,8 @@ def _links(documents: Iterable[Document], kind: str) -> dict[tuple[int, int], Li
     for number, document in enumerate(documents):
         for head, pairs in links_of(document).items():
             found.setdefault(head, []).extend(_shares(number, pairs, 1.0))
-        found[OPENER].extend(_shares(number, side_links(document, kind), SIDE[kind]))
+        for head, pairs in side_links(document, kind).items():
+            found[head].extend(_shares(number, pairs, SIDE[kind]))
     return {head: _columns(quads) for head, quads in found.items() if quads}
 
 

@@ -27,6 +27,7 @@ class Document:
     copies: tuple[Link, ...] = ()  # a row of a repeat and the token that followed its earlier twin
     opens: tuple[Link, ...] = ()  # a row and the innermost bracket that is still open
     said: tuple[Link, ...] = ()  # the row before a new noun and the nouns of its kind that it cannot be any more
+    again: tuple[Link, ...] = ()  # the row before a noun that has to be one of those said, and each of them
     firsts: tuple[int, ...] = ()  # where a noun or name is mentioned first
     tail: int = 0  # where the question, or the repeat, begins
     pairs: tuple[tuple[str, ...], ...] = ()  # what the split into training and held-out goes by

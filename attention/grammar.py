@@ -130,6 +130,7 @@ def _document(form: Template, pieces: list[Piece], chosen: dict[str, str]) -> Do
         reads=tuple((row, place[piece.reads]) for row, piece in enumerate(pieces) if piece.reads),
         ahead=tuple((row, place[piece.ahead]) for row, piece in enumerate(pieces) if piece.ahead),
         said=_said(form, tokens, place, chosen),
+        again=_again(form, pieces, tokens, place),
         firsts=tuple(firsts),
         tail=stops[-1] + 1,
         pairs=_pairs(form.family, chosen, pieces[answer].reads),
@@ -144,6 +145,17 @@ def _said(form: Template, tokens: tuple[str, ...], place: dict[str, int], chosen
         for number, new in enumerate(nouns)
         for old in nouns[:number]
         if form.classes[new] == form.classes[old] and tokens[place[new] - 1] not in (".", "。")
+    )
+
+
+def _again(form: Template, pieces: list[Piece], tokens: tuple[str, ...], place: dict[str, int]):
+    """Where a question names a noun: all of its kind that were said before."""
+    return tuple(
+        (row - 1, place[name])
+        for row, piece in enumerate(pieces)
+        if piece.labels == ("k",) and _is_noun(piece.variable) and tokens[row - 1] not in (".", "。")
+        for name in form.classes
+        if name in place and form.classes[name] == form.classes[piece.variable]
     )
 
 

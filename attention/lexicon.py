@@ -26,6 +26,8 @@ EN = {
         "camera violin guitar phone bottle pot clock map shelf desk bed pillow blanket shoe coat plate knife "
         "toy"
     ),
+    "container": _words("box bag suitcase drawer basket bottle pot cup vase hat"),
+    "contained": _words("key book ball trophy camera coin letter phone map clock lamp toy knife violin guitar shoe"),
     "animal": _words("cat dog man horse rabbit fox bird wolf tiger boy girl woman lion bear pig goat monkey mouse"),
     "he": _words("tom jack peter john bob david paul"),
     "she": _words("mary anna lucy alice kate emma susan"),
@@ -49,6 +51,8 @@ ZH = {
         "奖杯 箱子 书 桌子 盒子 包 钥匙 球 杯子 灯 椅子 钢琴 花瓶 帽子 硬币 信 篮子 抽屉 相机 小提琴 吉他 手机 瓶子 锅 "
         "钟 地图 书架 柜子 床 枕头 毯子 鞋 大衣 盘子 刀 玩具"
     ),
+    "container": _words("盒子 包 箱子 抽屉 篮子 瓶子 锅 杯子 花瓶 帽子"),
+    "contained": _words("钥匙 书 球 奖杯 相机 硬币 信 手机 地图 钟 灯 玩具 刀 小提琴 吉他 鞋"),
     "animal": _words("猫 狗 人 马 兔子 狐狸 鸟 狼 老虎 男孩 女孩 女人 狮子 熊 猪 羊 猴子 老鼠"),
     "he": _words("小明 小刚 小强 小军 大伟 阿杰 志远"),
     "she": _words("小红 小丽 小美 小芳 阿兰 小梅 雅婷"),

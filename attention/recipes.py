@@ -42,9 +42,9 @@ ONE_LAYER = Recipe(
     decay=0.1,
 )
 RECIPES = (
-    Recipe("decoder-guided", steps=4000),
-    Recipe("decoder-unguided", steps=4000, guided=False),
-    Recipe("encoder-guided", steps=4800, kind="encoder"),
+    Recipe("decoder-guided", steps=4600),
+    Recipe("decoder-unguided", steps=4600, guided=False),
+    Recipe("encoder-guided", steps=5600, kind="encoder"),
     ONE_LAYER,
 )
 FAMILY_RECIPES = tuple(

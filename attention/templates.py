@@ -154,10 +154,14 @@ def _gender(language: str):
 def _facts(language: str, family: str, counts: tuple[int, ...]):
     """Some facts of one kind and a question about one of them."""
     fact, question = SENTENCES[language][family]
+    classes = _classes(language, "thing")
+    if family == "location":
+        inner, outer = LEXICON[language]["contained"], LEXICON[language]["container"]
+        classes |= {f"A{number}": inner for number in range(1, 4)} | {f"B{number}": outer for number in range(1, 4)}
     for count in counts:
         for asked in range(1, count + 1):
             facts = "".join(_numbered(fact, number) for number in range(1, count + 1))
-            yield facts + _numbered(question, asked), _classes(language, "thing")
+            yield facts + _numbered(question, asked), classes
 
 
 def _role(language: str):

@@ -49,6 +49,8 @@ def test_links_say_what_is_true(family, language):
             assert key < row
         for row, key in document.said:
             assert key <= row and tokens[row + 1] != tokens[key]
+        for row in {row for row, _ in document.again}:
+            assert tokens[row + 1] in [tokens[key] for place, key in document.again if place == row]
         for row, key in document.opens:
             stack = []
             for place, token in enumerate(tokens[: row + 1]):
