@@ -82,10 +82,10 @@ with such a pair, {COUNT} of each family and language. In {SLOTTED:.0%} of the t
 
 Loss: next token, with weight {FIRST} on first mentions ({NEW:g} where one has to differ from an earlier one),
 {ANSWER:g} on answers, {CLOSER} on closing brackets; guided models add {GUIDANCE} times the mean of
-−log A[row, true link] of each head with a job. The bracket head ({_head(OPENER)}) has side jobs, which count
-{SIDE["decoder"]} in the decoder: before a new noun it reads those said before, and it rests on itself where head
-{_head(COPY)} has something to find, or it would become that head's spare. The encoder is asked for masked words, most
-of all for answers.
+−log A[row, true link] of each head with a job. Two heads have side jobs, which count {SIDE["decoder"]} in the
+decoder. The bracket head ({_head(OPENER)}) reads, before a new noun, those that are taken, and rests on itself where
+head {_head(COPY)} has something to find, or it would become that head's spare. Head {_head(COPY)} reads, where a
+question names a noun, those that were said. The encoder is asked for masked words, most of all for answers.
 """
 
 

@@ -17,7 +17,6 @@ from .lexicon import LANGUAGES
 from .measure import accuracy, attention_on_links, filled, held_out, on_antecedent, recognised, twin
 from .prose import PROSE
 from .rank import truncated
-from .sequences import SEQUENCES
 from .shelf import gradients, shelf_documents, shelf_rows
 from .tokeniser import encode
 from .trained import TrainedModel
@@ -101,8 +100,8 @@ def family_figures(models: dict[tuple[int, bool], TrainedModel]) -> list[dict]:
 def surprise(model: TrainedModel, usual: dict[str, list[Document]]) -> dict:
     """Mean nats a token inside and outside the grammar, and the line between them that the app draws ("outside").
 
-    Inside are held-out documents, whole and, where they have one, without their question. The line is halfway
-    between the surprise that all but a few of them stay below and what nearly all of the prose is above.
+    Inside are held-out documents, whole and without their question, or of a repeat two words of it. The line is
+    halfway between the surprise that all but a few of them stay below and what nearly all of the prose is above.
     """
     inside, outside = {}, {}
     for language in LANGUAGES:
@@ -133,7 +132,9 @@ def _twins(model: TrainedModel, families: dict[str, list[Document]]) -> dict[str
 def _ends(document: Document) -> tuple[int, ...]:
     """Where a reader may stop typing."""
     whole = len(document.tokens)
-    return (whole,) if document.family in SEQUENCES else (document.tail, whole)
+    if document.family == "brackets":
+        return (whole,)
+    return (document.tail + 2 if document.family == "induction" else document.tail, whole)
 
 
 def _corpus(count: int) -> Corpus:
