@@ -10,13 +10,16 @@ st.markdown(t("twins.lead"))
 pair = twin_view.sentences(page)
 address.mount(page.link | pair)
 
-source = twin_view.decoder(page)
+choices = st.container(horizontal=True, gap="medium", key="choices")
+with choices:
+    source = twin_view.decoder(page)
 found = twin_view.made(page, pair, source)
 if found is None:
     st.stop()
 if len(found.changed) > 1:
     st.info(t("twins.several", n=len(found.changed)))
-head = twin_view.head(page, found)
+with choices:
+    head = twin_view.head(page, found)
 both = {"decoder": found, "encoder": twin_view.made(page, pair, "encoder")}
 both = {kind: one for kind, one in both.items() if one is not None}
 

@@ -38,6 +38,7 @@ def decoder(page) -> str:
         format_func=t.tree("controls.source.options").get,
         key=key,
         required=True,
+        width="content",
         on_change=state.keep,
         args=("twin_source", key),
     )
@@ -58,6 +59,8 @@ def head(page, found: twins.Twins) -> int:
         format_func=lambda number: t("twins.head_is", head=number, job=models.job(t, model, layer, number) or "–"),
         key=key,
         required=True,
+        width="content",
+        wrap=True,
         on_change=state.keep,
         args=("twin_head", key),
     )
@@ -145,7 +148,7 @@ def lesson(page, found: twins.Twins, row: int) -> None:
     """What the two pictures of a row say."""
     first = found.changed[0]
     values = {"row": found.one.tokens[row], "word": _word(found.one, found)}
-    st.caption(page.t.markdown("twins.lesson_before" if row < first else "twins.lesson_after", **values))
+    st.markdown(page.t.markdown("twins.lesson_before" if row < first else "twins.lesson_after", **values))
 
 
 def _word(run, found: twins.Twins) -> str:

@@ -10,13 +10,15 @@ from attention.trained import read_vocabulary
 from ui import text
 
 ANSWERS = {  # how the trained decoder goes on, example by example
-    "en": ["trophy", "suitcase", "book", "cat", "mary", "mary", "drawer", "man", "tea", "3", ")", "book", "iguana"],
-    "zh": ["书", "桌子", "奖杯", "猫", "小红", "小红", "抽屉", "人", "茶", "3", "）", "书", "榴莲"],
+    "en": ["trophy", "suitcase", "book", "cat", "mary", "mary", "drawer", "man", "tea", "3", ")", "lamp", "iguana"],
+    "zh": ["书", "桌子", "奖杯", "猫", "小红", "小红", "抽屉", "人", "茶", "3", "）", "灯", "榴莲"],
 }
 READ = {  # what the row at which the stage starts reads most
     "en": {0: "trophy", 1: "suitcase", 2: "book", 3: "cat", 4: "Mary", 12: "iguana"},
     "zh": {0: "书", 1: "桌子", 2: "奖杯", 3: "猫", 4: "小红", 12: "榴莲"},
 }
+FILLED = {"en": ["mary", "trophy", "]", "tom"], "zh": ["小红", "书", "】", "小明"]}
+IT = {"en": ["trophy", "suitcase", "book", "table"], "zh": ["书", "桌子", "奖杯", "箱子"]}
 LANGUAGES = tuple(text.LANGUAGES)
 
 
@@ -33,6 +35,7 @@ def test_the_decoder_gives_the_answer(lang):
     for example, answer in zip(examples(lang, "decoder"), ANSWERS[lang], strict=False):
         found = made(example, "trained")
         assert found.tokens[found.typed] == answer, example["title"]
+        assert not found.outside, example["title"]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -47,16 +50,39 @@ def test_the_row_at_which_the_stage_starts_reads_who_is_meant(lang):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_twins_are_a_word_apart(lang):
     for pair in text.load(lang).tree("twins.pairs"):
-        one, other = (Settings(sentence, source="trained").tokens for sentence in pair["sentences"])
+        one, other = (Settings(sentence, source="encoder").tokens for sentence in pair["sentences"])
         assert len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_example_is_a_sentence_of_the_grammar(lang):
-    """With its answer and the end that such a document has; the repeat goes through its words once more."""
+    """With its answer and the end that such a document has."""
     words = read_vocabulary()
     for example, answer in zip(examples(lang, "decoder"), ANSWERS[lang], strict=False):
         typed = [words.words[word] for word in encode(example["text"], words).ids]
         answer = answer if answer in words.ids else SLOTS[0]
-        ends = [[answer, *end] for end in ([], ["."], ["。"], ["里", "。"], typed[4:5])]
+        ends = [[answer, *end] for end in ([], ["."], ["。"], ["里", "。"])]
         assert any(recognise((*typed, *end), lang) for end in ends), example["title"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_one_sentence_is_outside_what_it_learned(lang):
+    example = next(e for e in examples(lang, "decoder") if e["title"] in ("outside the grammar", "语法之外"))
+    assert made(example, "trained").outside
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_encoder_reads_the_antecedent_at_it_itself(lang):
+    for example, word in zip(examples(lang, "encoder"), IT[lang], strict=False):
+        found = made(example, "encoder")
+        row = found.layers[1].weights[0, example["step"] - 1]
+        assert found.tokens[row.argmax()] == word and row.max() > 0.8, example["title"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_encoder_fills_the_gap(lang):
+    gaps = [example for example in examples(lang, "encoder") if "_" in example["text"]]
+    for example, word in zip(gaps, FILLED[lang], strict=True):
+        found = made(example, "encoder")
+        row = found.probabilities[found.ids.index(found.settings.model.vocabulary.mask)]
+        assert found.vocabulary[row.argmax()] == word, example["title"]
