@@ -8,7 +8,7 @@ function ledgerCard(words) {
   const nodes = Object.fromEntries([...FIGURES, "cache-bytes", "delta"].map((name) => [name, figure(name)]));
   nodes["mul-step"].classList.add("lr-now");
   const part = Object.fromEntries(
-    ["saved", "savedTotal", "cached", "full", "verdict", "delta", "bytes", "sentence", "mark"].map((name) => [
+    ["saved", "savedTotal", "cached", "full", "holds", "bytes", "sentence", "mark"].map((name) => [
       name,
       el("span"),
     ]),
@@ -62,7 +62,7 @@ function ledgerCard(words) {
         el("p", { class: "lr-delta" }, words.twin, " ", el("b", {}, "max|Δ| = ", nodes.delta), " ", part.mark),
         el("p", { class: "lr-quiet" }, part.sentence),
       ),
-      el("p", {}, el("b", {}, words.cache_holds, " "), part.bytes, " = ", nodes["cache-bytes"], " B"),
+      el("p", {}, el("b", {}, part.holds, " "), part.bytes, " = ", nodes["cache-bytes"], " B"),
       el("p", {}, el("b", {}, words.q_cache, " "), el("span", { class: "lr-quiet" }, words.no_q_cache)),
     ),
   );
@@ -117,6 +117,7 @@ function updateLedger(ledger, scene, step) {
   setText(part.savedTotal, ratio(numbers["mul-total-full"], numbers["mul-total"]));
   setText(part.cached, `${scene.words.with_cache}: ${cached} = ${whole(numbers["mul-step"], lang)}`);
   setText(part.full, `${scene.words.without_cache}: ${full} = ${whole(numbers["mul-step-full"], lang)}`);
+  setText(part.holds, scene.encoder ? scene.words.encoder_holds : scene.words.cache_holds);
   const layers = settings.layers > 1 ? ` × ${fill(scene.words.n_layers, { n: settings.layers })}` : "";
   setText(
     part.bytes,

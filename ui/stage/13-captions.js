@@ -32,7 +32,7 @@ function writeCaptions(scene, view, panels, headline) {
     ["v_cache", settings.d_v],
   ]) {
     const { heading, note } = cards[name.replace("_", "-")];
-    setText(heading, say(`title_${name}`, { width }));
+    setText(heading, say(`title_${name}${scene.encoder ? "_encoder" : ""}`, { width }));
     setText(note, say(phase === "decode" ? `note_${name}` : `cache_${phase}`) + shared);
   }
   const looksAhead = settings.mask === "bidirectional" || settings.mask === "prefix";

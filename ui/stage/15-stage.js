@@ -6,7 +6,7 @@ const ORDER = ["projection", "k-cache", "v-cache", "row", "detail", "next", "led
 
 const isTouched = (width) => width < NARROW || matchMedia("(pointer: coarse)").matches;
 
-// remember(step, scene) is told each time the reader moves.
+// remember(place, scene) is told the token the reader is at, each time it changes.
 function createStage(host, remember) {
   const uid = `lr${(stages += 1)}`;
   const root = el("div", { class: "lr-stage", "data-testid": "stage", tabindex: 0, role: "application" });
@@ -186,8 +186,11 @@ function createStage(host, remember) {
     view.step = view.wanted = Math.min(last(), Math.max(first(), step));
     view.focus = view.wantedFocus = view.step === first() ? Math.min(focus, first()) : view.step;
     draw();
-    remember(view.step, scene);
+    remember(place(), scene);
   }
+
+  // The token the reader is at: its row, within the prefill too.
+  const place = () => (view.step === first() ? view.focus : view.step);
 
   function chooseToken(i) {
     parts.bar.stop();
@@ -219,7 +222,7 @@ function createStage(host, remember) {
   });
   watcher.observe(root);
 
-  // startStep counts from 0; null: the prefill. A step and a pinned cell survive, clamped to what there is.
+  // startStep counts from 0; null: the prefill; a token of the prompt: the prefill with its row in focus. A step and a pinned cell survive, clamped to what there is.
   function update(next, startStep) {
     scene = {
       ...next,
@@ -230,6 +233,7 @@ function createStage(host, remember) {
     parts?.bar.stop();
     pointer.leave();
     view.wanted ??= startStep;
+    view.wantedFocus ??= startStep;
     view.step = Math.min(last(), Math.max(first(), view.wanted ?? first()));
     view.focus = view.step === first() ? Math.min(view.wantedFocus ?? first(), first()) : view.step;
     view.point = null;
@@ -248,5 +252,5 @@ function createStage(host, remember) {
     root.remove();
   }
 
-  return { update, destroy, step: () => view.step };
+  return { update, destroy, place };
 }

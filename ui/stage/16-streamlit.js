@@ -7,12 +7,12 @@ const PAUSE = 400;
 const SETTLE = 50;
 
 // The address bar is the saved state. `embed` options are Streamlit's own and stay.
-function writeLink(link, step, prompt) {
+function writeLink(link, place, prompt) {
   const old = new URLSearchParams(location.search);
   const params = new URLSearchParams();
   for (const [name, value] of old) if (name.startsWith("embed")) params.append(name, value);
   for (const [name, value] of Object.entries(link)) params.set(name, value);
-  if (step !== prompt - 1) params.set("step", step + 1);
+  if (place !== prompt - 1) params.set("step", place + 1);
   const query = params.toString();
   if (query !== location.search.slice(1))
     history.replaceState(history.state, "", `${location.pathname}?${query}${location.hash}`);
@@ -22,13 +22,13 @@ export default function ({ data, parentElement, key }) {
   let held = mounted.get(parentElement);
   if (!held) {
     held = { timer: null, link: {} };
-    const remember = (step, scene) => {
-      lastSteps.set(key, step);
-      later(step, scene.prompt, PAUSE);
+    const remember = (place, scene) => {
+      lastSteps.set(key, place);
+      later(place, scene.prompt, PAUSE);
     };
-    const later = (step, prompt, pause) => {
+    const later = (place, prompt, pause) => {
       clearTimeout(held.timer);
-      held.timer = setTimeout(() => writeLink(held.link, step, prompt), pause);
+      held.timer = setTimeout(() => writeLink(held.link, place, prompt), pause);
     };
     held.later = later;
     held.stage = createStage(parentElement, remember);
@@ -37,7 +37,7 @@ export default function ({ data, parentElement, key }) {
   held.link = data.link;
   const start = lastSteps.has(key) ? lastSteps.get(key) : data.step === null ? null : data.step - 1;
   held.stage.update(data.scene, start);
-  held.later(held.stage.step(), data.scene.prompt, SETTLE);
+  held.later(held.stage.place(), data.scene.prompt, SETTLE);
   return () => {
     clearTimeout(held.timer);
     held.stage.destroy();
