@@ -22,13 +22,13 @@ FIRST, NEW = 0.5, 3.0  # loss of a noun that is new, and of one that has to diff
 ANSWER, CLOSER = 3.0, 1.5  # of an answer, of a closing bracket
 SIDE = {"decoder": 0.25, "encoder": 1.0}  # how much the bracket head's other rows count beside its brackets
 MASKED, MASKED_ANSWER, MASKED_LINK = 0.06, 0.7, 0.02  # how often the encoder has to fill a word in
-MASKED_OF_SEQUENCE = 3  # words of a repeat or of brackets that it has to fill in, at most
+MASKED_OF_SEQUENCE = 4  # words of a repeat or of brackets that it has to fill in, at most
 WITHOUT_TAIL = 0.5  # of the documents that can do without, for the encoder
 CAN_END_EARLY = ("fit", "put", "chase", "gender")
 
 MORE_OFTEN = {
     "decoder": {"brackets": 2.0, "induction": 2.0},
-    "encoder": {"brackets": 4.0, "induction": 1.5, "code": 3.0},
+    "encoder": {"brackets": 7.0, "induction": 1.5, "code": 3.0},
 }
 
 PREVIOUS, ARGUMENT, COPY, OPENER = (0, 0), (0, 1), (1, 0), (1, 1)  # (layer, head)

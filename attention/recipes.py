@@ -44,7 +44,7 @@ ONE_LAYER = Recipe(
 RECIPES = (
     Recipe("decoder-guided", steps=4600),
     Recipe("decoder-unguided", steps=4600, guided=False),
-    Recipe("encoder-guided", steps=5600, kind="encoder"),
+    Recipe("encoder-guided", steps=6400, kind="encoder"),
     ONE_LAYER,
 )
 FAMILY_RECIPES = tuple(
