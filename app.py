@@ -24,4 +24,4 @@ else:
     frame.write_address(page)
     st.info(page.t("long.stage", most=STAGE_TOKENS, n=len(run.tokens)))
 heads.show(page, run)
-inspector.show(page, run)
+inspector.show(page)

@@ -7,21 +7,23 @@ from torch import float64
 
 from attention import DecodeRun, LayerRun
 from attention.breaks import idle_breaks
-from ui import exports, matrices, state
+from ui import exports, matrices, runs, state
 
 FIRST = "weights"
 CACHED = ("k", "v", "weights", "out")
 
 
 @st.fragment
-def show(page, run: DecodeRun) -> None:
-    """A fragment: opening it or choosing a matrix leaves the stage alone."""
+def show(page) -> None:
+    """A fragment: opening it or choosing a matrix leaves the stage alone. It looks its run up and does not hold it:
+    what a fragment is given stays in the session."""
     t = page.t
     with st.expander(
         t("inspector.title"), key="inspector", icon=":material/grid_on:", on_change="rerun"
     ) as box:
         if not box.open:
             return
+        run = runs.get(page.settings)
         found = matrices.matrix(run, page.look.layer, page.look.head, _chosen(page, run))
         _caption(page, run, found)
         _figure(page, found)

@@ -43,7 +43,7 @@ def _number(name: str, given, notes: list[Note]) -> int | float | None:
         number = parse(name if is_fraction(name) else "seed", str(given))
     except SettingsError:
         number = math.nan
-    if math.isnan(number):
+    if number != number:  # NaN; a whole number may be too large to ask math.isnan
         code = "no_default" if default(name) is None else "not_a_number"
         notes.append(Note(name, code, {"arrived": short(given), "used": default(name)}))
         return default(name)

@@ -271,3 +271,11 @@ def test_every_name_has_a_default_that_is_its_own():
         ).notes
         == ()
     )
+
+
+@pytest.mark.parametrize("name", ["d_k", "seed", "prompt", "step", "layer", "sampling_seed", "generate", "rank"])
+@pytest.mark.parametrize("digits", ["9" * 500, "-" + "9" * 500, "1e999", "9" * 5000])
+def test_no_number_is_too_large_to_be_told_so(name, digits):
+    found = repair({"text": "the cat sat", "source": "random", name: digits})
+    assert found.settings is not None
+    assert found.notes

@@ -101,6 +101,7 @@ def test_totals_add_up(pair):
         ("broken", {"breaks": "mask"}),
         ("broken", {"breaks": "stale"}),
         ("broken", {"breaks": "causal", "layers": 2}),
+        ("later", {"breaks": "mask", "mask": "bidirectional", "layers": 2}),  # the break changes nothing here
     ],
 )
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

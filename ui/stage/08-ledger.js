@@ -89,9 +89,7 @@ function verdictSentence(scene, step) {
   const { words, verdicts, settings } = scene;
   const key = verdicts[step];
   const base = fill(words[`verdict_${key}`], { dtype: settings.dtype });
-  const breaks = settings.breaks
-    .filter((name) => key === "broken" && words[`broken_${name}`])
-    .map((name) => words[`broken_${name}`]);
+  const breaks = key === "broken" ? scene.broken.map((name) => words[`broken_${name}`]) : [];
   const coarse = settings.dtype.endsWith("16") && (key === "zero" || key === "rounding") ? [words.coarse] : [];
   return [base, ...breaks, ...coarse].join(" ");
 }

@@ -70,6 +70,7 @@ function pager(scene, page, turn) {
     show(page);
     turn(page);
   };
+  page = Math.min(page, pages - 1);
   show(page);
   return el(
     "div",

@@ -68,7 +68,7 @@ function pointing(root, stage, featurePage) {
     };
     return [
       ...kept,
-      tool("all", toggle, all ? words.fewer : fill(words.all_terms, { n: terms }), { "aria-pressed": all }),
+      tool("all", toggle, all ? words.fewer : fill(words.all_terms, { n: terms }), { "aria-pressed": String(all) }),
     ];
   }
 

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention import DecodeRun, LayerRun
+from attention import DecodeRun, LayerRun, Settings
+from attention.breaks import idle_breaks
 from attention.tokens import visible
 from ui import models, ranges, text
 
@@ -35,19 +36,13 @@ def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
         "typed": run.typed,
         "prompt": settings.prompt,
         **_model(run, layer, head, lang),
-        "settings": {
-            **settings.to_dict(),
-            "breaks": list(settings.breaks),
-            "layer": layer + 1,
-            "head": head + 1,
-        },
+        "settings": {**settings.to_dict(), "layer": layer + 1, "head": head + 1},
         "kv_head": kv_head + 1,
         "positions": _positions(run),
         "base": ROTARY_BASE,
-        "stale_row": settings.prompt
-        if "stale" in settings.breaks and settings.prompt < len(run.tokens)
-        else -1,
+        "stale_row": settings.prompt if "stale" in broken(settings) else -1,
         "ranges": limits,
+        "broken": broken(settings),
         **_matrices(at, head, kv_head),
         **_ledger(run, max(limits.values())),
     }
@@ -146,7 +141,7 @@ def _verdict(run: DecodeRun, largest: float, delta: float | None) -> str:
     rounding = torch.finfo(run.layers[0].k.dtype).eps * 16 * largest
     if delta <= rounding:
         return "rounding"
-    if settings.breaks:
+    if broken(settings):
         return "broken"
     looks_ahead = settings.mask == "bidirectional" or (
         settings.mask == "prefix" and settings.width > settings.prompt
@@ -154,6 +149,12 @@ def _verdict(run: DecodeRun, largest: float, delta: float | None) -> str:
     if looks_ahead and settings.layers > 1:
         return "later"
     return "unexplained"
+
+
+def broken(settings: Settings) -> list[str]:
+    """The breaks that are on and change something."""
+    idle = idle_breaks(settings)
+    return [name for name in settings.breaks if name not in idle]
 
 
 def _positions(run: DecodeRun) -> list[int]:
