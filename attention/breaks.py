@@ -25,7 +25,7 @@ def idle_breaks(settings: Settings) -> dict[str, str]:
 
 
 def _reads_everything(s: Settings) -> bool:
-    return s.mask == "bidirectional" or (s.mask == "prefix" and s.width >= len(s.tokens))
+    return s.mask == "bidirectional" or (s.mask == "prefix" and s.width >= s.most_tokens)
 
 
 def _position(s: Settings) -> str | None:

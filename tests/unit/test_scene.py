@@ -119,6 +119,17 @@ def test_an_unbroken_causal_run_is_never_called_wrong(dtype, seed):
         assert set(drawn["verdicts"]) <= {"rounding", "zero"}, (extra, drawn["delta"])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("source", ["random", "trained"])
+@pytest.mark.parametrize("name", ["position", "mask", "stale", "causal"])
+def test_no_type_is_too_coarse_to_show_a_break(name, source, dtype):
+    broken = scene(run(Settings(TEXT, source=source, layers=2, breaks=name, dtype=dtype)), 0, 0, "en")
+    right = scene(run(Settings(TEXT, source=source, layers=2, dtype=dtype)), 0, 0, "en")
+    assert "broken" in broken["verdicts"][broken["prompt"] :], broken["delta"]
+    assert set(broken["verdicts"][: broken["prompt"]]) <= {"zero", "rounding"}, broken["delta"]
+    assert set(right["verdicts"]) <= {"zero", "rounding"}, right["delta"]
+
+
 def test_a_small_weight_keeps_its_digits():
     tiny = torch.tensor([[5.602796320815466e-09, 0.9999999791672243]], dtype=torch.float64)
     assert rows(tiny) == [[5.602796320815466e-09, 0.9999999791672243]]

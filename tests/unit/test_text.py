@@ -145,15 +145,7 @@ def test_invisible_and_long_text_is_shown_shortened_with_marks():
     assert len(text.plain("x" * 5000)) < 100
 
 
-def test_ranges_of_settings_are_in_the_words():
-    assert set(RANGES) >= {
-        "d_model",
-        "d_k",
-        "d_v",
-        "heads",
-        "kv_heads",
-        "layers",
-        "width",
-        "seed",
-        "temperature",
-    }
+@pytest.mark.parametrize("lang", text.LANGUAGES)
+def test_every_setting_with_a_range_has_its_words(lang):
+    controls = text.load(lang).tree("controls")
+    assert [name for name in RANGES if not controls.get(name, {}).get("label")] == []

@@ -8,10 +8,7 @@ function ledgerCard(words) {
   const nodes = Object.fromEntries([...FIGURES, "cache-bytes", "delta"].map((name) => [name, figure(name)]));
   nodes["mul-step"].classList.add("lr-now");
   const part = Object.fromEntries(
-    ["saved", "savedTotal", "cached", "full", "holds", "bytes", "sentence", "mark"].map((name) => [
-      name,
-      el("span"),
-    ]),
+    ["saved", "savedTotal", "cached", "full", "holds", "bytes", "sentence", "mark"].map((name) => [name, el("span")]),
   );
   const row = (title, ...cells) =>
     el("tr", {}, el("th", { scope: "row" }, title), ...cells.map((cell) => el("td", {}, cell)));

@@ -20,7 +20,8 @@ function writeCaptions(scene, view, panels, headline) {
   };
   const say = (key, more = {}) => fill(words[key], { ...values, ...more });
   const { cards } = panels;
-  setText(headline, say(`headline_${phase}`));
+  const masked = scene.encoder && settings.mask !== "bidirectional" ? "_masked" : "";
+  setText(headline, say(`headline_${phase}${masked}`));
   setText(cards.projection.note, [say(`projection_${phase}`), ...(scene.normed ? [words.normed] : [])].join(" "));
   setText(cards.row.heading, say(`title_row_${phase}`));
   setText(cards.scores.note, say(`scores_${phase}`));

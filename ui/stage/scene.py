@@ -44,7 +44,7 @@ def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
         "ranges": limits,
         "broken": broken(settings),
         **_matrices(at, head, kv_head),
-        **_ledger(run, max(limits.values())),
+        **_ledger(run),
     }
 
 
@@ -104,8 +104,8 @@ def _came_later(at: LayerRun) -> Tensor:
     return ~at.cached_present & ahead
 
 
-def _ledger(run: DecodeRun, largest: float) -> dict:
-    """Work, bytes and differences of every step; `largest` is the size of the numbers that were added up."""
+def _ledger(run: DecodeRun) -> dict:
+    """Work, bytes and differences of every step."""
     cached, full = run.multiplies_cached.tolist(), run.multiplies_full.tolist()
     delta = [_step_delta(run, step) for step in range(len(run.tokens))]
     return {
@@ -118,7 +118,7 @@ def _ledger(run: DecodeRun, largest: float) -> dict:
         "cache_bytes": run.cache_bytes.tolist(),
         "element_bytes": run.layers[0].k.element_size(),
         "delta": delta,
-        "verdicts": [_verdict(run, largest, value) for step, value in enumerate(delta)],
+        "verdicts": [_verdict(run, value) for step, value in enumerate(delta)],
     }
 
 
@@ -130,25 +130,30 @@ def _step_delta(run: DecodeRun, step: int) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _verdict(run: DecodeRun, largest: float, delta: float | None) -> str:
+def _verdict(run: DecodeRun, delta: float | None) -> str:
     """What a step's difference means: zero, rounding, broken (a switch is on), later (later keys seen), unexplained."""
     settings = run.settings
     if delta is None:
         return "unmeasured"
     if delta == 0:
         return "zero"
-    # Both ways of working a row out round each result once per term; a bound that grows with the numbers at hand.
-    rounding = torch.finfo(run.layers[0].k.dtype).eps * 16 * largest
-    if delta <= rounding:
+    if delta <= _rounding(run):
         return "rounding"
     if broken(settings):
         return "broken"
-    looks_ahead = settings.mask == "bidirectional" or (
-        settings.mask == "prefix" and settings.width > settings.prompt
-    )
-    if looks_ahead and settings.layers > 1:
-        return "later"
-    return "unexplained"
+    looks_ahead = settings.mask == "bidirectional" or (settings.mask == "prefix" and settings.width > settings.prompt)
+    return "later" if looks_ahead and settings.layers > 1 else "unexplained"
+
+
+def _rounding(run: DecodeRun) -> float:
+    """How far apart rounding alone can bring the two runs: a bound that grows with the numbers that are added up.
+
+    float32 and float64 round every sum many times, far below what any mistake does; in half precision most sums
+    come out alike, and the bound stands closer, so that a mistake is not taken for rounding.
+    """
+    largest = max([ranges.vectors(run)] + [layer.cached_scaled.nan_to_num(0).abs().max().item() for layer in run.layers])
+    eps = torch.finfo(run.layers[0].k.dtype).eps
+    return eps * largest * (4 if eps < 1e-4 else 1)
 
 
 def broken(settings: Settings) -> list[str]:
