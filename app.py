@@ -9,7 +9,7 @@ from ui import controls, frame, heads, inspector, runs, sentence, stage, state
 page = frame.open("decode")
 controls.sidebar(page)
 sentence.field(page)
-run = runs.attempt(page)
+run = runs.attempt(page, page.settings)
 if run is None:
     frame.write_address(page)
     st.stop()

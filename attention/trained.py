@@ -211,6 +211,17 @@ def _parse_config(text: str) -> dict:
     return config | {"jobs": jobs}
 
 
+def _mlp_shapes(layer: int, block: Block, d: int) -> dict[str, tuple[int, ...]]:
+    """What an MLP is made of, all of it or nothing."""
+    parts = (block.mlp_norm, block.mlp_in, block.mlp_in_bias, block.mlp_out, block.mlp_out_bias)
+    if all(part is None for part in parts):
+        return {}
+    d_ff = block.mlp_in.shape[1]
+    shapes = {"mlp_norm.gain": (d,), "mlp_norm.shift": (d,), "mlp_in": (d, d_ff), "mlp_in_bias": (d_ff,)}
+    shapes |= {"mlp_out": (d_ff, d), "mlp_out_bias": (d,)}
+    return {f"{layer}.{name}": shape for name, shape in shapes.items()}
+
+
 def _check(model: TrainedModel) -> None:
     """ValueError where a tensor has not the shape that the configuration says, or a number is not finite."""
     d, n_words = model.d_model, len(model.vocabulary.words)
@@ -220,6 +231,8 @@ def _check(model: TrainedModel) -> None:
         wanted[f"{layer}.w_k"] = (d, model.kv_heads * model.d_k)
         wanted[f"{layer}.w_v"] = (d, model.kv_heads * model.d_v)
         wanted[f"{layer}.w_o"] = (model.heads * model.d_v, d)
+        wanted |= {f"{layer}.norm.{part}": (d,) for part in ("gain", "shift")}
+        wanted |= _mlp_shapes(layer, model.blocks[layer], d)
     named = tensors(model)
     for name, shape in wanted.items():
         if tuple(named[name].shape) != shape:

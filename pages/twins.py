@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from ui import address, frame, twin_view, twins
+from ui import frame, twin_view, twins
 
 page = frame.open("twins")
 t = page.t
 st.markdown(t("twins.lead"))
 pair = twin_view.sentences(page)
-address.mount(page.link | pair)
+frame.write_address(page)
 
 choices = st.container(horizontal=True, gap="medium", key="choices")
 with choices:

@@ -58,7 +58,7 @@ def open(name: str) -> Page:
     st.html(STYLE)
     wanted = state.values(lambda: examples.first(t, examples.source_of(state.saved())))
     settings, look, notes, asked = repair.repair(wanted)
-    pair = {name: state.saved()[name] for name in state.PAIR if name in state.saved()}
+    pair = state.pair(t.tree("twins.pairs")[0]["sentences"]) if name == "twins" else {}
     link = repair.link({**asked, "step": None}, state.chosen_language()) | pair
     page = Page(name, lang, t, asked, settings, look, notes, link)
     _header(page)

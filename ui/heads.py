@@ -36,7 +36,9 @@ def show(page, run: DecodeRun) -> None:
         st.markdown(t("heads.sentence"))
         _choices(page)
         place = _place(page, run)
-        _figure(page, answer(_whole(run), run, place), bool(off))
+        whole = _whole(page, run)
+        if whole is not None:
+            _figure(page, answer(whole, run, place), bool(off))
         if off:
             _measured(page, run.settings.zeroed)
             st.caption(t("heads.lesson_guided" if model.guided else "heads.lesson_free"))
@@ -70,9 +72,9 @@ def asked_place(run: DecodeRun) -> int:
     return run.ids.index(mask) if mask in run.ids else run.typed - 1
 
 
-def _whole(run: DecodeRun) -> DecodeRun:
-    """The same run with every head as it was trained."""
-    return runs.get(replace(run.settings, zeroed=(), flattened=())) if changed(run.settings) else run
+def _whole(page, run: DecodeRun) -> DecodeRun | None:
+    """The same run with every head as it was trained; None where its number type cannot hold that one."""
+    return runs.attempt(page, replace(run.settings, zeroed=(), flattened=())) if changed(run.settings) else run
 
 
 def _choices(page) -> None:

@@ -15,9 +15,9 @@ def get(settings: Settings) -> DecodeRun:
     return (_short if len(settings.tokens) <= STAGE_TOKENS else _long)(settings)
 
 
-def attempt(page) -> DecodeRun | None:
-    """The run of a page's settings; None where there is none, and then the page has said why."""
-    settings, t = page.settings, page.t
+def attempt(page, settings: Settings | None) -> DecodeRun | None:
+    """The run of some settings; None where there is none, and then the page has said why."""
+    t = page.t
     if settings is None:
         return None
     n = len(settings.tokens)

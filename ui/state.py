@@ -32,6 +32,13 @@ def saved() -> dict:
     return st.session_state[SAVED]
 
 
+def pair(example: list[str]) -> dict[str, str]:
+    """The two sentences of the twins page; those of `example` where the reader has none."""
+    for name, sentence in zip(PAIR, example, strict=True):
+        saved().setdefault(name, sentence)
+    return {name: saved()[name] for name in PAIR}
+
+
 def language() -> str:
     """The reader's choice, else the link's, else that of the browser, else English."""
     chosen = saved().get("lang")

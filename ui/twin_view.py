@@ -13,10 +13,9 @@ def sentences(page) -> dict[str, str]:
     """The two fields, and pairs to try."""
     t = page.t
     pairs = t.tree("twins.pairs")
-    for name, sentence in zip(state.PAIR, pairs[0]["sentences"], strict=True):
-        state.saved().setdefault(name, sentence)
-    for column, name in zip(st.columns(2, gap="medium"), state.PAIR, strict=True):
-        key = state.seed(f"twin_{name}", state.saved()[name])
+    kept = state.pair(pairs[0]["sentences"])
+    for column, (name, sentence) in zip(st.columns(2, gap="medium"), kept.items(), strict=True):
+        key = state.seed(f"twin_{name}", sentence)
         column.text_input(t(f"twins.{name}"), key=key, on_change=state.keep, args=(name, key))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="examples"):
         st.caption(t("twins.label"), width="content")
@@ -24,7 +23,7 @@ def sentences(page) -> dict[str, str]:
             chosen = dict(zip(state.PAIR, pair["sentences"], strict=True))
             key = f"pair-{page.lang}-{place}"
             st.button(pair["title"], key=key, type="tertiary", on_click=state.choose_all, args=(chosen,))
-    return {name: state.saved()[name] for name in state.PAIR}
+    return kept
 
 
 def decoder(page) -> str:

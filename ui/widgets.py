@@ -12,8 +12,13 @@ MORE = {name: {"step": 0.1, "format": "%.4g"} for name in ("temperature", "sampl
 
 def notes(page, *fields: str) -> None:
     """What had to be changed about these controls, in the reader's language."""
+    t = page.t
     for note in page.at(*fields):
-        st.warning(page.t.markdown(f"notes.{note.code}", **note.values))
+        values = note.values
+        if "names" in values:  # of settings: as their controls call them
+            labels = [t.tree("controls").get(name, {}).get("label", name) for name in values["names"]]
+            values = values | {"names": labels}
+        st.warning(t.markdown(f"notes.{note.code}", **values))
 
 
 def number(page, name: str) -> None:

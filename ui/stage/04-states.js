@@ -6,13 +6,13 @@ const stepOfRow = (scene, row) => Math.max(row, scene.prompt - 1);
 function keyState(scene, row, step) {
   if (row > step) return "future";
   if (stepOfRow(scene, row) === step) return "now";
-  const window = scene.settings.mask === "window" ? scene.settings.width : Infinity;
+  const window = scene.mask === "window" ? scene.settings.width : Infinity;
   return row < step + 1 - window ? "evicted" : "cached";
 }
 
 // How many keys a step reads: all that came, or what a rolling window holds. The prefill reads its whole block.
 function keysHeld(scene, step) {
-  const rolls = scene.settings.mask === "window" && step > scene.prompt - 1;
+  const rolls = scene.mask === "window" && step > scene.prompt - 1;
   return rolls ? Math.min(step + 1, scene.settings.width) : step + 1;
 }
 

@@ -4,7 +4,7 @@
 const FIGURES = ["mul-step", "mul-step-full", "mul-total", "mul-total-full"];
 
 function ledgerCard(words) {
-  const figure = (name, className = "") => el("output", { class: `lr-figure ${className}`, "data-ledger": name });
+  const figure = (name, className = "") => el("output", { "data-ledger": name });
   const nodes = Object.fromEntries([...FIGURES, "cache-bytes", "delta"].map((name) => [name, figure(name)]));
   nodes["mul-step"].classList.add("lr-now");
   const part = Object.fromEntries(
@@ -70,7 +70,7 @@ function ledgerCard(words) {
 function formulas(scene, step) {
   const { d_model: m, d_k: k, d_v: v, heads: h, kv_heads: g, layers } = scene.settings;
   const t = step + 1;
-  const held = scene.settings.mask === "window" ? Math.min(t, scene.settings.width) : t;
+  const held = scene.mask === "window" ? Math.min(t, scene.settings.width) : t;
   const projections = `${m}·(${h}·${k} + ${g}·${k} + ${g}·${v})`;
   const full = `${layers} × [${t}·${projections} + ${h}·${t}²·${k} + ${h}·${t}²·${v} + ${t}·${h}·${v}·${m}]`;
   const cached = `${layers} × [${projections} + ${h}·${held}·${k} + ${h}·${held}·${v} + ${h}·${v}·${m}]`;
@@ -105,7 +105,8 @@ function updateLedger(ledger, scene, step) {
     setText(nodes[name], whole(value, lang));
     setAttributes(nodes[name], { "data-value": value });
   }
-  setText(nodes.delta, scientific(scene.delta[step]));
+  const delta = scene.delta[step] === null ? "–" : scientific(scene.delta[step]);
+  setText(nodes.delta, delta);
   setAttributes(nodes.delta, { "data-value": scene.delta[step] });
   const { full, cached, held } = formulas(scene, step);
   setText(part.saved, ratio(numbers["mul-step-full"], numbers["mul-step"]));
@@ -124,7 +125,7 @@ function updateLedger(ledger, scene, step) {
   setText(part.mark, mark);
   setText(
     ledger.summary,
-    `${scene.words.saved} ${ratio(numbers["mul-step-full"], numbers["mul-step"])}  ·  max|Δ| = ${scientific(scene.delta[step])} ${mark}`,
+    `${scene.words.saved} ${ratio(numbers["mul-step-full"], numbers["mul-step"])}  ·  max|Δ| = ${delta} ${mark}`,
   );
   setAttributes(ledger.summary, { "data-verdict": scene.verdicts[step] });
   setText(part.sentence, verdictSentence(scene, step));

@@ -18,10 +18,9 @@ const icon = (name) =>
     svg("path", { d: ICONS[name], fill: "currentColor" }),
   );
 
-// move(step) takes the reader to a step; range() -> [first, last]; at() -> the step now
-function player(words, { move, range, at }) {
+// move(step) takes the reader to a step; range() -> [first, last]; at() -> the step now; view.speed outlives a rebuild
+function player(words, { move, range, at, view }) {
   let timer = null;
-  let speed = 1;
   const button = (action) =>
     el(
       "button",
@@ -56,7 +55,7 @@ function player(words, { move, range, at }) {
       "aria-label": words.speed,
       on: {
         change: () => {
-          speed = Number(pace.value);
+          view.speed = Number(pace.value);
           if (timer) {
             stop();
             start();
@@ -64,7 +63,9 @@ function player(words, { move, range, at }) {
         },
       },
     },
-    ...SPEEDS.map((value) => el("option", { value, ...(value === 1 ? { selected: true } : {}) }, `${value}×`)),
+    ...SPEEDS.map((value) =>
+      el("option", { value, ...(value === view.speed ? { selected: true } : {}) }, `${value}×`),
+    ),
   );
 
   function show() {
@@ -90,7 +91,7 @@ function player(words, { move, range, at }) {
     timer = setInterval(() => {
       move(at() + 1);
       if (at() >= range()[1]) stop();
-    }, BEAT / speed);
+    }, BEAT / view.speed);
     show();
   }
 

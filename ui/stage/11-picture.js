@@ -178,8 +178,12 @@ function download(blob, name) {
 
 async function savePicture(root, background, kind, name) {
   root.classList.add("lr-picturing"); // no buttons, a margin around: only while it is read off
-  const text = pictureOf(root, background);
-  root.classList.remove("lr-picturing");
+  let text = "";
+  try {
+    text = pictureOf(root, background);
+  } finally {
+    root.classList.remove("lr-picturing");
+  }
   const file = new Blob([text], { type: "image/svg+xml" });
   if (kind === "svg") return download(file, `${name}.svg`);
   const image = new Image();
@@ -187,10 +191,6 @@ async function savePicture(root, background, kind, name) {
   await image.decode();
   const canvas = el("canvas", { width: image.width * 2, height: image.height * 2 });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done) => {
-    canvas.toBlob((blob) => {
-      download(blob, `${name}.png`);
-      done();
-    }, "image/png");
-  });
+  const picture = await new Promise((done) => canvas.toBlob(done, "image/png"));
+  if (picture) download(picture, `${name}.png`); // null: larger than this browser can draw
 }

@@ -17,16 +17,18 @@ function writeCaptions(scene, view, panels, headline) {
     kv: scene.kv_head,
     g: settings.kv_heads,
     sub: subscript(step + 1),
+    w: settings.width,
   };
   const say = (key, more = {}) => fill(words[key], { ...values, ...more });
   const { cards } = panels;
-  const masked = scene.encoder && settings.mask !== "bidirectional" ? "_masked" : "";
+  const masked = scene.encoder && scene.mask !== "bidirectional" ? "_masked" : "";
   setText(headline, say(`headline_${phase}${masked}`));
   setText(cards.projection.note, [say(`projection_${phase}`), ...(scene.normed ? [words.normed] : [])].join(" "));
   setText(cards.row.heading, say(`title_row_${phase}`));
   setText(cards.scores.note, say(`scores_${phase}`));
   const bias = scene.bias ? ` + ${words.bias}` : "";
   setText(cards.scores.heading, say("title_scores", { scale: view.shows === "raw" ? "" : scaleText(scene) + bias }));
+  const dropped = phase === "prefill" && scene.mask === "window" && scene.prompt > settings.width ? "_window" : "";
   const shared = settings.kv_heads < settings.heads ? ` ${say("cache_shared")}` : "";
   for (const [name, width] of [
     ["k_cache", settings.d_k],
@@ -34,9 +36,9 @@ function writeCaptions(scene, view, panels, headline) {
   ]) {
     const { heading, note } = cards[name.replace("_", "-")];
     setText(heading, say(`title_${name}${scene.encoder ? "_encoder" : ""}`, { width }));
-    setText(note, say(phase === "decode" ? `note_${name}` : `cache_${phase}`) + shared);
+    setText(note, say(phase === "decode" ? `note_${name}` : `cache_${phase}${dropped}`) + shared);
   }
-  const looksAhead = settings.mask === "bidirectional" || settings.mask === "prefix";
+  const looksAhead = scene.mask === "bidirectional" || scene.mask === "prefix";
   const blocks =
     phase !== "decode"
       ? [`blocks_${phase}`]

@@ -9,7 +9,7 @@ const isTouched = (width) => width < NARROW || matchMedia("(pointer: coarse)").m
 // remember(place, scene) is told the token the reader is at, each time it changes.
 function createStage(host, remember) {
   const uid = `lr${(stages += 1)}`;
-  const root = el("div", { class: "lr-stage", "data-testid": "stage", tabindex: 0, role: "application" });
+  const root = el("div", { class: "lr-stage", "data-testid": "stage", tabindex: 0, role: "group" });
   const probe = el("i", { class: "lr-probe", "aria-hidden": "true" });
   // wanted: where the reader went, kept when a shorter text holds the step back
   const view = {
@@ -21,6 +21,7 @@ function createStage(host, remember) {
     point: null,
     shows: "scaled",
     page: 0,
+    speed: 1,
   };
   let scene = null;
   let shape = "";
@@ -45,13 +46,14 @@ function createStage(host, remember) {
   // ---- building, once per shape of the scene -----------------------------------------------------------------------
 
   function build() {
+    pointer.leave();
     const { words, lang } = scene;
     const open = panels?.ledger.formula.open;
     panels = buildPanels(scene, uid, family, sizer(touched), panels);
     panels.ledger.formula.open = Boolean(open);
     parts?.bar.stop();
     parts = {
-      bar: player(words, { move: goTo, range: () => [first(), last()], at: () => view.step }),
+      bar: player(words, { move: goTo, range: () => [first(), last()], at: () => view.step, view }),
       tokens: tokenStrip(scene, chooseToken),
       headline: el("p", { class: "lr-headline", "aria-live": "polite", "data-say": "step" }),
       note: el("p", { class: "lr-note", role: "status" }),

@@ -37,6 +37,7 @@ def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
         "prompt": settings.prompt,
         **_model(run, layer, head, lang),
         "settings": {**settings.to_dict(), "layer": layer + 1, "head": head + 1},
+        "mask": settings.mask_kind,  # the mask that holds, once the break `causal` has had its say
         "kv_head": kv_head + 1,
         "positions": _positions(run),
         "base": ROTARY_BASE,
@@ -141,7 +142,8 @@ def _verdict(run: DecodeRun, delta: float | None) -> str:
         return "rounding"
     if broken(settings):
         return "broken"
-    looks_ahead = settings.mask == "bidirectional" or (settings.mask == "prefix" and settings.width > settings.prompt)
+    mask, prompt = settings.mask_kind, settings.prompt
+    looks_ahead = mask == "bidirectional" or (mask == "prefix" and settings.width > prompt)
     return "later" if looks_ahead and settings.layers > 1 else "unexplained"
 
 
@@ -151,7 +153,8 @@ def _rounding(run: DecodeRun) -> float:
     float32 and float64 round every sum many times, far below what any mistake does; in half precision most sums
     come out alike, and the bound stands closer, so that a mistake is not taken for rounding.
     """
-    largest = max([ranges.vectors(run)] + [layer.cached_scaled.nan_to_num(0).abs().max().item() for layer in run.layers])
+    scores = max(layer.cached_scaled.nan_to_num(0).abs().max().item() for layer in run.layers)
+    largest = max(scores, ranges.vectors(run))
     eps = torch.finfo(run.layers[0].k.dtype).eps
     return eps * largest * (4 if eps < 1e-4 else 1)
 
