@@ -14,11 +14,11 @@ def notes(page, *fields: str) -> None:
     """What had to be changed about these controls, in the reader's language."""
     t = page.t
     for note in page.at(*fields):
-        values = note.values
-        if "names" in values:  # of settings: as their controls call them
-            labels = [t.tree("controls").get(name, {}).get("label", name) for name in values["names"]]
-            values = values | {"names": labels}
-        st.warning(t.markdown(f"notes.{note.code}", **values))
+        if note.code == "no_effect":  # names settings, as their controls call them
+            labels = [t.tree("controls").get(name, {}).get("label", name) for name in note.values["names"]]
+            st.warning(t("notes.no_effect", names=" · ".join(labels)))
+        else:
+            st.warning(t.markdown(f"notes.{note.code}", **note.values))
 
 
 def number(page, name: str) -> None:

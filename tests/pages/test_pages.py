@@ -195,10 +195,10 @@ def test_a_break_is_switched_on_and_off():
 def test_breaks_that_change_nothing_are_off_with_the_reason(values, idle):
     reader = Reader(**values).calm()
     assert {box.key.removeprefix("break_") for box in reader.app.checkbox if box.disabled} == idle
-    assert ("No effect here" in reader.said) == bool(idle)
+    assert ("Cannot break anything here" in reader.said) == bool(idle)
 
 
 def test_an_idle_break_in_a_link_says_so_and_can_be_taken_off():
     reader = Reader(breaks="causal").calm()
-    assert "it changes nothing" in reader.said
+    assert "does not go wrong" in reader.said
     assert "breaks" not in reader.set("break_causal", False, "checkbox").link

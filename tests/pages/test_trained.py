@@ -56,7 +56,7 @@ def test_a_model_has_its_own_sizes_and_others_controls():
 
 def test_sizes_come_back_with_random_weights():
     found = reader(d_k="12", positions="alibi")
-    assert found.scene["settings"]["d_k"] == 8 and "Without effect here: ` d_k ` ` Position signal `" in found.said
+    assert found.scene["settings"]["d_k"] == 8 and "Without effect here: d_k · Position signal." in found.said
     found.choose("source_en", "random").calm()
     assert found.scene["settings"]["d_k"] == 12 and found.scene["settings"]["positions"] == "alibi"
 

@@ -25,11 +25,14 @@ function scaleText(scene) {
   return [root, temperature === 1 ? "" : `÷ ${temperature}`].filter(Boolean).join(" ") || "× 1";
 }
 
+const readsNothing = (scene, row) => !scene.visible[row].includes("1");
+
 function scoreLines(target, scene, all) {
   const { words } = scene;
   const { row, column } = target;
   const [i, j] = [subscript(row + 1), subscript(column + 1)];
   const worked = scene.present[row][column] === "1";
+  if (readsNothing(scene, row)) return [[words.detail_state, words.reads_nothing]];
   if (!worked) return [[words.detail_state, words.why_never]];
   const raw = scene.raw[row][column];
   const scaled = scene.scaled[row][column];
@@ -116,11 +119,14 @@ function vectorLines(target, scene, all) {
 }
 
 const LINES = { score: scoreLines, weight: scoreLines, output: outputLines, vector: vectorLines };
+// How many terms its sum has: what "all terms" unfolds. None where nothing was worked out.
+const scoreTerms = (scene, { row, column }) =>
+  scene.present[row][column] === "1" && !readsNothing(scene, row) ? scene.settings.d_k : 0;
 const TERMS = {
-  score: (scene) => scene.settings.d_k,
-  weight: (scene) => scene.settings.d_k,
+  score: scoreTerms,
+  weight: scoreTerms,
   output: (scene, { row }) => [...scene.visible[row]].filter((seen) => seen === "1").length,
-  vector: (scene) => scene.settings.d_model,
+  vector: (scene, { vector }) => (vector === "x" ? 0 : scene.settings.d_model),
 };
 
 function titleOf(target, scene) {

@@ -35,7 +35,8 @@ function pointing(root, stage, featurePage) {
     const lines = HIDDEN.has(state)
       ? [[words.detail_state, words[`state_${state}`]]]
       : LINES[target.kind](target, scene, all);
-    const how = words[view.pin ? "pinned" : view.point ? "pointed" : "strongest"];
+    const most = readsNothing(scene, target.row) ? "" : words.strongest;
+    const how = view.pin ? words.pinned : view.point ? words.pointed : most;
     const held = document.activeElement?.dataset?.detail;
     panels.detail.replaceChildren(
       el("p", { class: "lr-detail-title" }, titleOf(target, scene), " ", el("span", { class: "lr-quiet" }, how)),
