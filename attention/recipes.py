@@ -1,9 +1,11 @@
 """Which models there are, and how all of their files are made: `make train`, or `python -m attention train`.
 
 Two models at a time, each on one thread, so that the same machine makes the same files however many cores it has.
-An interrupted training goes on from its checkpoints.
+An interrupted training goes on from its checkpoints in `.training/`, as long as its recipe is the same; delete that
+folder after a change of the grammar.
 """
 
+import hashlib
 import json
 import multiprocessing
 from collections.abc import Callable
@@ -23,7 +25,7 @@ from .tokeniser import Vocabulary
 from .train import Recipe, State, advance, begin, finished, load_checkpoint, save_checkpoint
 from .trained import FAMILY, FAMILY_WIDTHS, FOLDER, VOCABULARY, TrainedModel, path_of, read, write
 
-UNFINISHED = Path(".training")  # checkpoints and models whose file is not complete yet
+UNFINISHED = FOLDER.parents[1] / ".training"  # checkpoints and models whose file is not complete yet
 CHECKPOINT_EVERY = 250
 AT_A_TIME = 2
 ROWS_FROM = 16  # batches whose rows weigh what matters in W_Q W_K^T
@@ -81,10 +83,11 @@ def make(recipe: Recipe) -> Path:
     from tqdm import tqdm
 
     torch.set_num_threads(1)
-    done = UNFINISHED / f"{recipe.name}.safetensors"
+    mark = hashlib.sha256(repr(recipe).encode()).hexdigest()[:8]
+    done, checkpoint = (UNFINISHED / f"{recipe.name} {mark}.{kind}" for kind in ("safetensors", "pt"))
     if done.exists():
         return done
-    words, checkpoint = Vocabulary(vocabulary_words()), UNFINISHED / f"{recipe.name}.pt"
+    words = Vocabulary(vocabulary_words())
     state = load_checkpoint(recipe, checkpoint, words) if checkpoint.exists() else begin(recipe, words)
     with tqdm(total=recipe.steps, initial=state.step, desc=recipe.name, position=_place()) as bar:
         model = _to_the_end(recipe, state, checkpoint, lambda loss: (bar.set_postfix(loss=f"{loss:.3f}"), bar.update()))
