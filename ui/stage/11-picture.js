@@ -16,12 +16,20 @@ const DRAWN = [
   "dominant-baseline",
 ];
 
+// A picture has no web fonts: Latin text falls to a system font and not to the CJK one, whose quotes are a square wide.
+const families = (style) => style.fontFamily.replace(",", ", Arial, 'Liberation Sans', 'DejaVu Sans',");
+const lengthOf = (text) => ({
+  textLength: text.getComputedTextLength().toFixed(1),
+  lengthAdjust: "spacingAndGlyphs",
+});
+
 function pictureOfMatrix(node, origin) {
   const copy = node.cloneNode(true);
   const [live, made] = [node.querySelectorAll("*"), copy.querySelectorAll("*")];
   live.forEach((part, i) => {
     const style = getComputedStyle(part);
     for (const name of DRAWN) made[i].setAttribute(name, style.getPropertyValue(name));
+    if (part.localName === "text" && part.textContent) setAttributes(made[i], { "font-family": families(style), ...lengthOf(part) });
     made[i].removeAttribute("class");
     made[i].removeAttribute("style");
   });
@@ -71,7 +79,7 @@ function pictureOfText(text, origin) {
         y: line.top - origin.top + line.height * 0.78,
         fill: style.color,
         "font-size": style.fontSize,
-        "font-family": style.fontFamily,
+        "font-family": families(style),
         "font-weight": style.fontWeight,
         textLength: (line.right - line.left).toFixed(1),
         lengthAdjust: "spacingAndGlyphs",

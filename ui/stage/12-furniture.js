@@ -81,6 +81,28 @@ function pager(scene, page, turn) {
   );
 }
 
+// What a saved picture says of itself: the settings by their own names.
+function signature({ settings }) {
+  const names = [
+    "source",
+    "layer",
+    "head",
+    "d_model",
+    "d_k",
+    "d_v",
+    "mask",
+    "positions",
+    "scale",
+    "temperature",
+    "breaks",
+    "dtype",
+  ];
+  return [
+    "Last Row",
+    ...names.filter((name) => settings[name] !== "").map((name) => `${name}=${settings[name]}`),
+  ].join("  ");
+}
+
 function saveTools(words, save) {
   const tool = (kind) =>
     button({ class: "lr-plain", "data-save": kind, on: { click: () => save(kind) } }, kind.toUpperCase());

@@ -79,6 +79,7 @@ function createStage(host, remember) {
         ...ORDER.filter((name) => panels.cards[name]).map((name) => panels.cards[name].section),
       ),
       legend(scene, uid),
+      el("p", { class: "lr-quiet lr-signature" }, signature(scene)),
       parts.live,
     );
     panels.shows.addEventListener("click", (event) => {

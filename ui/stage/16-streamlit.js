@@ -18,7 +18,8 @@ function writeLink(link, place, prompt) {
     history.replaceState(history.state, "", `${location.pathname}?${query}${location.hash}`);
 }
 
-export default function ({ data, parentElement, key }) {
+export default function ({ data, parentElement }) {
+  const { key } = data; // Streamlit's own is made anew at each mount
   let held = mounted.get(parentElement);
   if (!held) {
     held = { timer: null, link: {} };

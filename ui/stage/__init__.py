@@ -43,7 +43,7 @@ def mount(
     script writes it, with the step, without a message to the server. Registered here and not at import, because each
     AppTest has a registry of its own.
     """
-    data = {"scene": scene(run, layer - 1, head - 1, lang), "link": link, "step": step}
+    data = {"scene": scene(run, layer - 1, head - 1, lang), "link": link, "step": step, "key": key}
     json.dumps(data, allow_nan=False)  # a NaN or a numpy scalar would replace the stage by an error box
     component = st.components.v2.component("last_row_stage", css=style(), js=script(), isolate_styles=False)
     component(key=key, data=data)
