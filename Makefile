@@ -2,6 +2,7 @@
 # make test   installs what the tests need, runs them all
 # make bench  prints the speed table, writes tests/bench/results.json
 # make train  makes every model file from its seed, measures them, writes their card; some minutes
+# make eval   measures the model files, prints the gates, fails where one does not hold
 # make lint   ruff
 # Other interpreter: make run PYTHON=python3.12. Other port: make run ARGS="--server.port 8600"
 # Some tests only: make test ARGS="tests/unit -x"
@@ -12,7 +13,7 @@ BIN    := $(VENV)/bin
 ARGS   ?=
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench train lint clean
+.PHONY: run test bench train eval lint clean
 
 run: $(VENV)/.app
 	$(BIN)/streamlit run app.py $(ARGS)
@@ -25,6 +26,9 @@ bench: $(VENV)/.tests
 
 train: $(VENV)/.app
 	$(BIN)/python -m attention train
+	$(BIN)/python -m attention eval
+
+eval: $(VENV)/.app
 	$(BIN)/python -m attention eval
 
 lint: $(VENV)/.tests
