@@ -54,7 +54,7 @@ def _causal(s: Settings) -> str | None:
     if _reads_everything(s):
         return "not_causal"
     if _layers_that_mix(s) == 1:
-        return "one_layer"
+        return "one_layer" if s.layers == 1 else "zeroed_layers"
     return "same_tokens" if s.positions not in ("sinusoidal", LEARNED) and len(set(s.tokens)) == 1 else None
 
 

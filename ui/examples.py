@@ -42,8 +42,12 @@ def choose_source(t: text.Text, key: str) -> None:
     source knows, since each was trained on other sentences."""
     before, now = source_of(state.saved()), st.session_state[key]
     state.choose("source", now)
-    group = models.group(now)
-    if group not in ("random", models.group(before)) and known(state.saved().get("text", "")):
+    group, sentence = models.group(now), state.saved().get("text", "")
+    if group == models.group(before) or not known(sentence):
+        return
+    if group == "random":  # any sentence will do; what the example said of heads and new words goes
+        state.adopt({"text": sentence}, SAYS)
+    else:
         choose(first(t, now))
 
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import streamlit as st
 
 from attention import DecodeRun
-from attention.lexicon import END, SLOTS
 from attention.tokens import visible
 from ui import models, runs, state
 from ui.widgets import notes
@@ -121,18 +120,11 @@ def _figure(page, found: Answer, both: bool) -> None:
     series = [bars.Series(t("heads.before"), found.before)]
     series += [bars.Series(t("heads.now"), found.after)] if both else []
     theme = "dark" if st.context.theme.type == "dark" else "light"
-    figure = bars.across([_word(t, word) for word in found.words], series, t("heads.probability"), theme)
+    figure = bars.across([models.word(t, word) for word in found.words], series, t("heads.probability"), theme)
     with st.container(width=WIDE):
         st.plotly_chart(figure, key="heads_figure", config={"displayModeBar": False})
     if not both:
         st.caption(t("heads.hint"))
-
-
-def _word(t, word: str) -> str:
-    """A word of the vocabulary as a label; those that nobody can type by their meaning."""
-    if word in SLOTS:
-        return t("heads.slot", n=SLOTS.index(word) + 1)
-    return t("heads.end") if word == END else visible(word)
 
 
 def _measured(page, zeroed: tuple[str, ...]) -> None:

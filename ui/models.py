@@ -1,5 +1,7 @@
 """What the pages say about a trained model: whether it can be used, its heads and their jobs, its ranks."""
 
+from attention.lexicon import END, SLOTS
+from attention.tokens import visible
 from attention.trained import TrainedModel, WeightsError, load
 
 GROUPS = {"trained": "decoder", "unguided": "decoder", "encoder": "encoder", "onelayer": "onelayer", "random": "random"}
@@ -66,3 +68,10 @@ def _share(found: float | dict[str, float]) -> float:
     if not isinstance(found, dict):
         return found
     return found.get("antecedent", sum(found.values()) / len(found))
+
+
+def word(t, label: str) -> str:
+    """A word of the vocabulary as a label; those that nobody can type by their meaning."""
+    if label in SLOTS:
+        return t("heads.slot", n=SLOTS.index(label) + 1)
+    return t("heads.end") if label == END else visible(label)

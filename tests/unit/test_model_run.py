@@ -159,12 +159,14 @@ def test_a_plain_module_gives_the_same_as_the_shipped_files(source, text, shippe
 
 
 def check_cached_equals_full(done):
-    assert done.compared.all() and done.max_delta <= 1e-5
+    """To 1e-5 of the largest number compared, or of 1 where all are smaller: float32 rounds by the size of a number."""
+    largest = max(part.abs().max().item() for layer in done.layers for part in (layer.k, layer.v, layer.out))
+    assert done.compared.all() and done.max_delta <= 1e-5 * max(1.0, largest)
     for layer in done.layers:
         pairs = [(layer.cached_weights, layer.weights), (layer.cached_out, layer.out), (layer.cached_x, layer.x)]
         pairs += [(layer.cached_k, layer.k), (layer.cached_v, layer.v), (layer.cached_residual, layer.residual)]
         for cached, full in pairs + ([] if layer.mlp is None else [(layer.cached_mlp, layer.mlp)]):
-            assert (cached - full).abs().max() <= 2e-5
+            assert (cached - full).abs().max() <= 1e-5 * max(1.0, full.abs().max())
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -291,7 +293,7 @@ def test_a_break_of_generated_steps_is_not_idle_where_the_prompt_is_the_whole_te
 
 def test_a_lower_layer_whose_heads_are_all_zeroed_hides_the_causal_break():
     settings = Settings(EN, source="trained", prompt=3, zeroed="1.1,1.2")
-    assert idle_breaks(settings) == {"causal": "one_layer"}
+    assert idle_breaks(settings) == {"causal": "zeroed_layers"}
     assert run(dataclasses.replace(settings, breaks="causal")).max_delta < 1e-5
 
 

@@ -117,16 +117,15 @@ function updateLedger(ledger, scene, step) {
   const layers = settings.layers > 1 ? ` × ${fill(scene.words.n_layers, { n: settings.layers })}` : "";
   setText(
     part.bytes,
-    `${fill(scene.words.n_keys, { n: held })} × ${settings.kv_heads} × (${settings.d_k} + ${settings.d_v}) × ${scene.element_bytes} B${layers}`,
+    `${fill(scene.words[held === 1 ? "n_keys_one" : "n_keys"], { n: held })} × ${settings.kv_heads} × (${settings.d_k} + ${settings.d_v}) × ${scene.element_bytes} B${layers}`,
   );
   const right = ["rounding", "zero"].includes(scene.verdicts[step]);
   setAttributes(ledger.node, { "data-verdict": scene.verdicts[step] });
   const mark = right ? "✓" : "✕";
   setText(part.mark, mark);
-  setText(
-    ledger.summary,
-    `${scene.words.saved} ${ratio(numbers["mul-step-full"], numbers["mul-step"])}  ·  max|Δ| = ${delta} ${mark}`,
-  );
+  const times = ratio(numbers["mul-step-full"], numbers["mul-step"]);
+  const saved = scene.encoder ? "" : `${scene.words.saved} ${times}  ·  `;
+  setText(ledger.summary, `${saved}max|Δ| = ${delta} ${mark}`);
   setAttributes(ledger.summary, { "data-verdict": scene.verdicts[step] });
   setText(part.sentence, verdictSentence(scene, step));
 }

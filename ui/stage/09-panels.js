@@ -91,7 +91,13 @@ function buildPanels(scene, uid, family, size, old) {
         { class: "lr-vector" },
         title,
         box,
-        el("span", { class: "lr-quiet" }, fill(words[`vector_${vector}`], { n: width })),
+        el(
+          "span",
+          { class: "lr-quiet" },
+          fill(words[`vector_${vector}${scene.encoder ? "_encoder" : ""}`] ?? words[`vector_${vector}`], {
+            n: width,
+          }),
+        ),
       ),
     };
   });

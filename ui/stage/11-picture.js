@@ -29,7 +29,8 @@ function pictureOfMatrix(node, origin) {
   live.forEach((part, i) => {
     const style = getComputedStyle(part);
     for (const name of DRAWN) made[i].setAttribute(name, style.getPropertyValue(name));
-    if (part.localName === "text" && part.textContent) setAttributes(made[i], { "font-family": families(style), ...lengthOf(part) });
+    if (part.localName === "text" && part.textContent)
+      setAttributes(made[i], { "font-family": families(style), ...lengthOf(part) });
     made[i].removeAttribute("class");
     made[i].removeAttribute("style");
   });

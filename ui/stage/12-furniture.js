@@ -44,7 +44,7 @@ function phasesText({ words, prompt, tokens, typed, encoder }) {
 
 function legend(scene, uid) {
   const filled = { masked: `${uid}-hatch`, never: `${uid}-dots` };
-  const names = ["now", "cached", "earlier", "masked", "never", "future"];
+  const names = scene.encoder ? ["now", "masked"] : ["now", "cached", "earlier", "masked", "never", "future"];
   if (scene.mask === "window") names.splice(2, 0, "evicted");
   const item = (name) =>
     el(

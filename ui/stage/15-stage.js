@@ -53,7 +53,7 @@ function createStage(host, remember) {
     panels.ledger.formula.open = Boolean(open);
     parts?.bar.stop();
     parts = {
-      bar: player(words, { move: goTo, range: () => [first(), last()], at: () => view.step, view }),
+      bar: player(words, { ...walk(), view }),
       tokens: tokenStrip(scene, chooseToken),
       headline: el("p", { class: "lr-headline", "aria-live": "polite", "data-say": "step" }),
       note: el("p", { class: "lr-note", role: "status" }),
@@ -108,16 +108,18 @@ function createStage(host, remember) {
     panels.scrolling ??= boxes.filter((box) => box.scrollWidth > box.clientWidth + 1);
     const item = parts.tokens.children[view.focus];
     if (item) reveal(parts.tokens, item.offsetLeft, item.offsetLeft + item.offsetWidth);
+    const { column } = view.pin ?? strongest(scene, view.focus);
     for (const box of panels.scrolling) {
       const { grid } = panels.grids[box.dataset.grid || STRIPS[0]];
       const aside = box === panels.strips ? grid.node.parentElement.offsetLeft : 0;
-      reveal(box, ...grid.span(view.step).map((x) => x + aside), aside);
+      for (const key of [view.step, Math.min(column, view.step)])
+        reveal(box, ...grid.span(key).map((x) => x + aside), aside);
     }
   }
 
   function reveal(box, from, to, aside = 0) {
     const seen = from - aside >= box.scrollLeft && to <= box.scrollLeft + box.clientWidth;
-    if (!seen) box.scrollLeft = to - box.clientWidth * 0.7;
+    if (!seen) box.scrollLeft = from < box.scrollLeft + aside ? from - aside - 8 : to - box.clientWidth + 8;
   }
 
   // ---- drawing a step: only what changes is touched ----------------------------------------------------------------
@@ -146,7 +148,7 @@ function createStage(host, remember) {
     pointer.draw();
     followSoon();
     setAttributes(root, { "data-step": step, "data-focus": focus, "data-theme": look.theme });
-    parts.bar.sync(fill(scene.words.slider_at, { i: step + 1, n: last() + 1, token: scene.labels[step] }));
+    parts.bar.sync(fill(scene.words.slider_at, { i: place() + 1, n: last() + 1, token: scene.labels[place()] }));
     setAttributes(panels.cards.scores.box, { "data-shows": shows });
     for (const choice of panels.shows.children)
       setAttributes(choice, { "aria-pressed": choice.dataset.showsChoice === shows });
@@ -191,6 +193,12 @@ function createStage(host, remember) {
     draw();
     remember(place(), scene);
   }
+
+  // What the buttons, the slider and the arrows go through: the steps, or the rows of an encoder's one step.
+  const walk = () =>
+    scene.encoder
+      ? { move: (row) => goTo(first(), Math.max(0, row)), range: () => [0, last()], at: () => view.focus }
+      : { move: goTo, range: () => [first(), last()], at: () => view.step };
 
   // The token the reader is at: its row, within the prefill too.
   const place = () => (view.step === first() ? view.focus : view.step);

@@ -51,23 +51,23 @@ def scene(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
 
 def _model(run: DecodeRun, layer: int, head: int, lang: str) -> dict:
     """What a trained source adds: the head's job, whether x is a normed row, and the likeliest words of each row."""
-    model = run.settings.model
+    model, t = run.settings.model, text.load(lang)
     return {
         "encoder": model is not None and not model.causal,
         "normed": run.layers[layer].norm is not None,
-        "job": models.job(text.load(lang), model, layer + 1, head + 1),
-        "next": None if model is None else [_likeliest(run, row, model.causal) for row in range(len(run.tokens))],
+        "job": models.job(t, model, layer + 1, head + 1),
+        "next": None if model is None else [_likeliest(run, row, model.causal, t) for row in range(len(run.tokens))],
     }
 
 
-def _likeliest(run: DecodeRun, row: int, causal: bool) -> dict:
+def _likeliest(run: DecodeRun, row: int, causal: bool, t: text.Text) -> dict:
     """The MOST likely words of a row, and the one that the text has there: chosen, None where nothing follows."""
     place = row + 1 if causal else row
     shares = run.probabilities[row]
     ids = shares.topk(MOST).indices.tolist()
     chosen = run.ids[place] if place < len(run.ids) else None
     ids += [chosen] if chosen is not None and chosen not in ids else []
-    words = [visible(run.vocabulary[word]) for word in ids]
+    words = [models.word(t, run.vocabulary[word]) for word in ids]
     return {
         "top": [list(pair) for pair in zip(words, shares[ids].tolist(), strict=True)],
         "chosen": None if chosen is None else ids.index(chosen),
