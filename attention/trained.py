@@ -88,16 +88,22 @@ class TrainedModel:
         return sum(tensor.numel() for tensor in tensors(self).values())
 
 
-@lru_cache(maxsize=len(NAMES))
 def load(name: str) -> TrainedModel:
     """The model of a source: "trained", "unguided", "encoder" or "onelayer". WeightsError where it cannot."""
     if name not in NAMES:
         raise ValueError(f"name: {name!r} arrived; one of {', '.join(NAMES)} is needed")
-    file = NAMES[name]
-    models = read(path_of(file))
-    if file not in models:
-        raise WeightsError("corrupt_weights", path_of(file).name, f"it holds no model of the name {file}")
-    return models[file]
+    return _load(path_of(NAMES[name]))
+
+
+@lru_cache(maxsize=len(NAMES))
+def _load(path: Path) -> TrainedModel:
+    models = read(path)
+    if path.stem not in models:
+        raise WeightsError("corrupt_weights", path.name, f"it holds no model of the name {path.stem}")
+    return models[path.stem]
+
+
+load.cache_clear, load.cache_info = _load.cache_clear, _load.cache_info  # a file is read once, until told otherwise
 
 
 @lru_cache(maxsize=1)
