@@ -54,7 +54,7 @@ def parse(field: str, text: str):
         return text
     if is_fraction(field):
         try:
-            return float(text.replace("_", "?"))  # Python's own 1_0 is no number to a reader
+            return float(text if text.isascii() and "_" not in text else "?")  # 1_0 and ٣ are Python's, not a reader's
         except ValueError:
             raise _not_a_number(field, text) from None
     if not re.fullmatch(r"[+-]?[0-9]{1,1000}", text.strip()):

@@ -7,7 +7,7 @@ export default ({ data }) => {
   const url = new URL(window.location.href)
   const link = new URLSearchParams(data.link)
   for (const [name, value] of url.searchParams) {
-    if (name === "step" || name.startsWith("embed")) link.set(name, value)
+    if ((name === "step" && data.link.text) || name.startsWith("embed")) link.set(name, value)
   }
   url.search = link.toString()
   if (url.href !== window.location.href) window.history.replaceState(window.history.state, "", url)

@@ -18,7 +18,7 @@ function precise(value) {
   if (size === 0) return "0";
   if (size < 0.001 || size >= 1e6) return minus(value.toExponential(3)).replace("e-", "e−").replace("e+", "e");
   const rounded = value.toPrecision(4);
-  if (Math.abs(Number(rounded)) === 1 && size < 1) return minus(value.toPrecision(8));
+  if (Math.abs(Number(rounded)) === 1 && size !== 1) return minus(value.toPrecision(8));
   return minus(rounded);
 }
 

@@ -43,23 +43,34 @@ const SIZES = {
   ],
 };
 
-// On a narrow or touched page no cell is smaller than a finger; what no longer fits scrolls inside its panel.
+// On a narrow or touched page no cell is smaller than a finger, on a projector's width all of them grow; what does not
+// fit scrolls inside its panel.
 const FINGER = 20;
-const sizer = (touched) => (kind, n) => Math.max(touched ? FINGER : 0, SIZES[kind].find(([most]) => n <= most)[1]);
+const NARROW = 600;
+const ROOMY = 1400;
+const GROWN = 1.4;
+
+function sizer(width, coarse) {
+  const least = width < NARROW || coarse ? FINGER : 0;
+  const grow = width >= ROOMY ? GROWN : 1;
+  const size = (kind, n) => Math.max(least, Math.round(SIZES[kind].find(([most]) => n <= most)[1] * grow));
+  return { size, grow, name: `${least} ${grow}` };
+}
 
 // options: uid, rows, columns, width and height of a cell, rowLabels, columnLabels (or null), numbers (print the
 // value in the cell), vector (of a projection). Returns the node and the few things that can be asked of it.
 function matrix(options) {
   const { rows, columns, width, height, rowLabels, columnLabels, numbers, uid } = options;
   const gap = Math.min(width, height) >= 12 ? 2 : 1;
-  const font = Math.min(LABEL_FONT, Math.max(7, height));
-  const columnFont = Math.min(LABEL_FONT, Math.max(7, width));
+  const grow = options.grow ?? 1;
+  const font = Math.min(LABEL_FONT * grow, Math.max(7, height));
+  const columnFont = Math.min(LABEL_FONT * grow, Math.max(7, width));
   const family = options.family || "sans-serif";
   const widest = (labels, size) => Math.max(0, ...labels.map((label) => textWidth(label, `${size}px ${family}`)));
   const left = rowLabels ? Math.ceil(widest(rowLabels, font)) + 8 : 3;
   const wide = columnLabels ? Math.ceil(widest(columnLabels, columnFont)) : 0;
   const level = wide <= width - 1;
-  const top = columnLabels ? (level ? 16 : Math.ceil(Math.min(84, wide * 0.85 + 10))) : 0;
+  const top = columnLabels ? (level ? 16 * grow : Math.ceil(Math.min(84 * grow, wide * 0.85 + 10))) : 0;
   const slant = columnLabels && !level ? Math.ceil(wide * 0.55) : 0;
   const full = [left + columns * width + Math.max(2, slant), top + rows * height + 2];
 
@@ -139,6 +150,7 @@ function matrix(options) {
         texts.push(
           svg("text", {
             class: "lr-number",
+            "font-size": LABEL_FONT * grow,
             x: place.x + place.width / 2,
             y: place.y + place.height / 2,
             "text-anchor": "middle",

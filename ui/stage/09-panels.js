@@ -57,17 +57,17 @@ function paintBars(root, look) {
   }
 }
 
-// size(kind, n) -> pixels of a cell. `old` are the panels of the scene before: a grid of the same shape is taken over with its cells, whatever else changed.
-function buildPanels(scene, uid, family, size, old) {
+// `sizes` is what `sizer` made. `old` are the panels of the scene before: a grid of the same shape is taken over with its cells, whatever else changed.
+function buildPanels(scene, uid, family, { size, grow }, old) {
   const { words, labels } = scene;
   const n = scene.tokens.length;
   const short_ = labels.map((label) => clip(label, 10));
   const grids = {};
   const cards = {};
   const make = (name, panel, options) => {
-    const shape = JSON.stringify(options);
+    const shape = JSON.stringify([options, grow]);
     const same = old?.grids[name]?.shape === shape;
-    grids[name] = { panel, shape, grid: same ? old.grids[name].grid : matrix({ uid, family, ...options }) };
+    grids[name] = { panel, shape, grid: same ? old.grids[name].grid : matrix({ uid, family, grow, ...options }) };
     return grids[name].grid;
   };
   const strip = (name, panel, columns, extra, className) => {
@@ -81,7 +81,7 @@ function buildPanels(scene, uid, family, size, old) {
     const title = el("b", { class: "lr-vector-name" });
     const box = strip(vector, "projection", Math.min(width, PAGE), {
       width: size("feature", Math.min(width, PAGE)),
-      height: 20,
+      height: Math.round(20 * grow),
       vector,
     });
     return {
@@ -161,7 +161,7 @@ function buildPanels(scene, uid, family, size, old) {
           n,
           {
             width: size("strip", n),
-            height: n <= 16 ? 28 : 20,
+            height: Math.round((n <= 16 ? 28 : 20) * grow),
             numbers: n <= 16,
             columnLabels: i === 0 ? short_ : null,
           },
@@ -175,7 +175,7 @@ function buildPanels(scene, uid, family, size, old) {
     "o = a·V",
     strip("row-output", "row-output", across, {
       width: size("output", across),
-      height: across <= 16 ? 28 : 20,
+      height: Math.round((across <= 16 ? 28 : 20) * grow),
       numbers: across <= 16,
     }),
   );

@@ -1,10 +1,9 @@
 // The stage: one scene in, stepped here. Nothing below this line asks the server for anything.
 
 let stages = 0;
-const NARROW = 600;
 const ORDER = ["projection", "k-cache", "v-cache", "row", "detail", "next", "ledger", "scores", "weights"];
 
-const isTouched = (width) => width < NARROW || matchMedia("(pointer: coarse)").matches;
+const isCoarse = () => matchMedia("(pointer: coarse)").matches;
 
 // remember(place, scene) is told the token the reader is at, each time it changes.
 function createStage(host, remember) {
@@ -31,7 +30,7 @@ function createStage(host, remember) {
   host.append(root);
   root.append(probe);
   // Asked once: each question makes the browser work out the styles of the whole page.
-  let touched = isTouched(root.clientWidth);
+  let sizes = sizer(root.clientWidth, isCoarse());
   const family = getComputedStyle(root).fontFamily || "sans-serif";
 
   const first = () => scene.prompt - 1;
@@ -49,7 +48,7 @@ function createStage(host, remember) {
     pointer.leave();
     const { words, lang } = scene;
     const open = panels?.ledger.formula.open;
-    panels = buildPanels(scene, uid, family, sizer(touched), panels);
+    panels = buildPanels(scene, uid, family, sizes, panels);
     panels.ledger.formula.open = Boolean(open);
     parts?.bar.stop();
     parts = {
@@ -221,10 +220,10 @@ function createStage(host, remember) {
     draw();
   });
   const watcher = new ResizeObserver(([entry]) => {
-    const was = touched;
-    touched = isTouched(entry.contentRect.width);
+    const was = sizes.name;
+    sizes = sizer(entry.contentRect.width, isCoarse());
     if (!panels) return;
-    if (was !== touched) {
+    if (was !== sizes.name) {
       build();
       draw();
     }
