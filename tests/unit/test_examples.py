@@ -5,9 +5,10 @@ import pytest
 from attention import Settings, run
 from attention.grammar import recognise
 from attention.lexicon import SLOTS
+from attention.settings import CHOICES
 from attention.tokeniser import encode
 from attention.trained import read_vocabulary
-from ui import text
+from ui import models, text
 
 ANSWERS = {  # how the trained decoder goes on, example by example
     "en": ["trophy", "suitcase", "book", "cat", "mary", "mary", "drawer", "man", "tea", "3", ")", "lamp", "iguana"],
@@ -19,6 +20,10 @@ READ = {  # what the row at which the stage starts reads most
 }
 FILLED = {"en": ["mary", "trophy", "]", "tom"], "zh": ["小红", "书", "】", "小明"]}
 IT = {"en": ["trophy", "suitcase", "book", "table"], "zh": ["书", "桌子", "奖杯", "箱子"]}
+LEARNED = {  # what goes with the verb, by the one-layer model
+    "en": ["horses", "tea", "books", "noodles", "hats", "马", "茶"],
+    "zh": ["马", "茶", "书", "面条", "裙子", "horses", "tea"],
+}
 LANGUAGES = tuple(text.LANGUAGES)
 
 
@@ -86,3 +91,27 @@ def test_the_encoder_fills_the_gap(lang):
         found = made(example, "encoder")
         row = found.probabilities[found.ids.index(found.settings.model.vocabulary.mask)]
         assert found.vocabulary[row.argmax()] == word, example["title"]
+
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_one_layer_model_finds_what_goes_with_the_verb(lang):
+    for example, word in zip(examples(lang, "onelayer"), LEARNED[lang], strict=True):
+        found = made(example, "onelayer")
+        assert found.tokens[found.typed] == word, example["title"]
+        assert not found.outside and not found.settings.encoded.unknown
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("source", models.GROUPS)
+def test_every_example_fits_its_model(lang, source):
+    assert set(models.GROUPS) == set(CHOICES["source"])
+    if source == "random":
+        return
+    group = models.GROUPS[source]
+    for example in examples(lang, group):
+        settings = Settings(example["text"], source=source)
+        assert 1 <= example.get("step", 1) <= len(settings.tokens)
+        if source == "encoder":
+            assert settings.tokens[example["step"] - 1] in ("it", "它", "_")
+        assert example.get("layer", 1) <= settings.layers and example.get("head", 1) <= settings.heads
