@@ -6,6 +6,7 @@ import time
 
 from tests.bench.measure import Row, about, at_most, in_turns
 from tests.bench.pages_open import NO_FREEZE, PLOT, STAGE, WORDS, open_page, served, timed
+from tests.browser.harness import address
 
 FOUR = "tests/bench/pages/four_heatmaps.py"
 SLIDER = "tests/bench/pages/slider_heatmap.py"
@@ -43,7 +44,7 @@ def messages(browser) -> list[Row]:
         context = browser.new_context(locale="en-US")
         page, sent = context.new_page(), []
         page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(time.monotonic())))
-        page.goto(f"{servers['app'].base}/?prompt=4&text={WORDS.replace(' ', '+')}")
+        page.goto(address(servers["app"].base, prompt=4, text=WORDS))
         page.locator(STAGE).wait_for(timeout=60_000)
         page.wait_for_timeout(2000)
         page.locator(STAGE).focus()
