@@ -66,7 +66,6 @@ def plain(text: str, longest: int = 80) -> str:
 
     Invisible characters get their visible marks; past `longest` characters an ellipsis stands.
     """
-    short = text if len(text) <= longest else text[:longest] + "…"
-    shown = " ".join(visible(part) for part in short.split(" "))
+    shown = visible(text if len(text) <= longest else text[:longest] + "…")
     fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
     return f"{fence} {shown} {fence}" if shown else "` `"
