@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -158,15 +159,15 @@ def test_a_plain_module_gives_the_same_as_the_shipped_files(source, text, shippe
 # through the cache
 
 
-def check_cached_equals_full(done):
-    """To 1e-5 of the largest number compared, or of 1 where all are smaller: float32 rounds by the size of a number."""
+def check_cached_equals_full(done, bound=1e-5, by_size=False):
+    """Every array of the cached run and the full pass, to `bound`; `by_size`: to `bound` of its largest number."""
     largest = max(part.abs().max().item() for layer in done.layers for part in (layer.k, layer.v, layer.out))
-    assert done.compared.all() and done.max_delta <= 1e-5 * max(1.0, largest)
+    assert done.compared.all() and done.max_delta <= bound * (max(1.0, largest) if by_size else 1)
     for layer in done.layers:
         pairs = [(layer.cached_weights, layer.weights), (layer.cached_out, layer.out), (layer.cached_x, layer.x)]
         pairs += [(layer.cached_k, layer.k), (layer.cached_v, layer.v), (layer.cached_residual, layer.residual)]
         for cached, full in pairs + ([] if layer.mlp is None else [(layer.cached_mlp, layer.mlp)]):
-            assert (cached - full).abs().max() <= 1e-5 * max(1.0, full.abs().max())
+            assert (cached - full).abs().max() <= bound * (max(1.0, full.abs().max()) if by_size else 1)
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -179,7 +180,10 @@ def test_cached_equals_full(source, text):
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("source", [source for source in SHIPPED if source != "encoder"])
 def test_cached_equals_full_in_the_shipped_files(source, text, shipped):
-    check_cached_equals_full(run(Settings(text, source=source, prompt=1, generate=8)))
+    """The guided decoder alone is asked by the size of its numbers, which go to 38: 2.1e-5 was measured in it."""
+    settings = Settings(text, source=source, prompt=1, generate=8)
+    check_cached_equals_full(run(settings), by_size=source == "trained")
+    check_cached_equals_full(run(replace(settings, dtype="float64")), bound=1e-10)  # so it is rounding, and no more
 
 
 @pytest.mark.parametrize("dtype", CHOICES["dtype"])
